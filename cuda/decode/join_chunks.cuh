@@ -244,6 +244,8 @@ __device__ std::uint32_t follow_late(const Shared& s, std::uint32_t from, std::u
 /// Finds the state before each own subsequence, and its tally. Where the right walk comes to an end
 /// that found no room, one thread goes on until it meets an end that did, and from there on all
 /// threads follow the ends again.
+/// A chunk that was cut off when another gave the scan up does not know its end, so it does not say
+/// that it told a wrong one.
 template <typename Shared>
 __device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t last = last_subsequence(a);
@@ -283,7 +285,7 @@ __device__ void find_entries(const WalkArgs& a, Shared& s, const SkipTables& tab
       s.published_end = static_cast<std::uint16_t>(end);
       publish(a, end);
     } else if (end != s.published_end) {
-      if (!s.assumed) atomicOr(&a.summary->walk_faults, kFaultForetold);
+      if (!s.assumed && s.exists(last)) atomicOr(&a.summary->walk_faults, kFaultForetold);
       give_up(a);
     }
   }

@@ -264,12 +264,13 @@ __device__ std::uint32_t settle_marks(const WalkArgs& a, Shared& s, const SkipTa
   return state;
 }
 
-/// Tells the next chunk the state at the end; if it was told another, the scan is given up.
+/// Tells the next chunk the state at the end; if it was told another, the scan is given up. (A
+/// chunk that was cut off does not know its end, as in find_entries().)
 template <typename Shared>
 __device__ void publish_far(const WalkArgs& a, Shared& s, std::uint32_t state) {
   if (s.published) {
     if (state == s.published_end) return;
-    atomicOr(&a.summary->walk_faults, kFaultForetold);
+    if (s.exists(last_subsequence(a))) atomicOr(&a.summary->walk_faults, kFaultForetold);
     give_up(a);
     return;
   }

@@ -216,9 +216,9 @@ void ScanDecoder::choose_first_way(Job& job) {
     other = plan_far_walks(job, FarWalks::from_guesses);
   else if (small_.take(size))
     job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
+  job.usual = job.plan;
   if (other.far_only) job.plan = other;
-  job.first = job.plan;
-  job.ways = ScanWays(job.plan, foretells);
+  job.ways = ScanWays(job.plan, job.usual, foretells, job.is_patient);
 }
 
 /// What the scan needs in the largest chunks.
@@ -253,7 +253,7 @@ bool ScanDecoder::choose_another_way(Job& job) {
   const bool walked_far = report_.data()->far_chunks * 2 >= job.plan.chunks;
   if (!job.ways.choose_next({faults, walked_far}, fits)) return false;
   const FarWalks next = job.ways.walks();
-  if (next != walks) job.plan = next == FarWalks::if_dense ? job.first : plan_far_walks(job, next);
+  if (next != walks) job.plan = next == FarWalks::if_dense ? job.usual : plan_far_walks(job, next);
   return true;
 }
 
@@ -270,10 +270,13 @@ void ScanDecoder::learn_from_failure(const Job& job, const ScanWays& first,
     foretold_.forget(size);
   if (may_be_chance) return;
   const FarWalks walks = job.ways.walks();
+  if (walks == FarWalks::if_dense) far_.forget(size);
   if (walks == FarWalks::from_every_bit) repeating_.remember(size);
   if (walks != FarWalks::from_guesses) return;
   if (first.walks() != FarWalks::from_guesses) far_.remember(size);
-  if (job.ways.is_last()) patient_.remember(size);
+  const bool was_patient =
+      report_.data()->late_walks > choose_late_long_walks(job.plan, /*every_bit_is_left=*/true);
+  if (was_patient) patient_.remember(size);
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the

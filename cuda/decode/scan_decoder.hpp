@@ -104,8 +104,8 @@ class ScanDecoder {
     Sizes sizes;
     ScanStates::Parts states;
     SubsequencePlan plan;      ///< of a scan without an index
-    SubsequencePlan first;     ///< the first one
     ScanWays ways;             ///< likewise
+    SubsequencePlan usual;     ///< likewise; as sizes say
     bool few_guesses = false;  ///< it is like a crowded scan
     bool is_patient = false;   ///< it is like one that needed more late walks
   };
@@ -134,7 +134,7 @@ class ScanDecoder {
   DeviceLimits limits_{};
   OddScans repeating_;  ///< walks from every bit were right where those from guesses were not
   OddScans far_;        ///< walks from guesses met late, or in a wrong state
-  OddScans patient_;    ///< only long walks from guesses were right, with more late walks
+  OddScans patient_;    ///< long walks from guesses needed more late walks
   OddScans crowded_;    ///< had no room for the ends of its guesses
   OddScans late_;       ///< their chunks had to wait for each other
   OddScans small_;      ///< crowded or late in chunks that were not the largest

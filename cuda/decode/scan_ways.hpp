@@ -15,13 +15,18 @@ namespace zerorun {
 class ScanWays {
  public:
   ScanWays() = default;
-  /// The first way: that of `plan`. If chunks do not foretell, they told a wrong end in a scan like
-  /// this one.
-  ScanWays(const SubsequencePlan& plan, bool foretells)
+  /// The first way: that of `plan`, in which other walks than `usual` has were right for a scan
+  /// like this one. If chunks do not foretell, they told a wrong end in such a scan. `is_patient`:
+  /// long walks from guesses have the most late walks from the beginning.
+  ScanWays(const SubsequencePlan& plan, const SubsequencePlan& usual, bool foretells,
+           bool is_patient)
       : walks_(plan.every_bit  ? FarWalks::from_every_bit
                : plan.far_only ? FarWalks::from_guesses
                                : FarWalks::if_dense),
         foretells_(foretells),
+        is_patient_(is_patient),
+        guesses_told_wrong_(walks_ == FarWalks::from_guesses && !foretells),
+        usual_may_wait_(plan.far_only && !usual.far_only),
         tried_guesses_(walks_ == FarWalks::from_guesses),
         tried_every_bit_(walks_ == FarWalks::from_every_bit) {}
 
@@ -54,7 +59,7 @@ class ScanWays {
     if (was_usual && may_be_far && go(FarWalks::from_guesses, fits)) return true;
     if (go(FarWalks::from_every_bit, fits)) {
       // Long walks from guesses may be right with more late walks, or if each chunk waits.
-      if (told_wrong || many_late_walks) tried_guesses_ = false;
+      if (told_wrong || (many_late_walks && !is_patient_)) tried_guesses_ = false;
       return true;
     }
     if (told_wrong && !was_usual && std::exchange(foretells_, false)) return true;
@@ -77,8 +82,10 @@ class ScanWays {
 
   FarWalks walks_ = FarWalks::if_dense;
   bool foretells_ = true;
+  bool is_patient_ = false;
   bool guesses_told_wrong_ = false;  ///< chunks did, in long walks from guesses
-  bool usual_may_wait_ = false;  ///< they did in the usual way, and it may be right if they wait
+  /// The usual way was not tried, or chunks told a wrong end in it; it may be right if they wait.
+  bool usual_may_wait_ = false;
   bool tried_guesses_ = false, tried_every_bit_ = false;
 };
 

@@ -217,6 +217,8 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   (H200).
 /// - Walked from guesses in vain: long walks. A dithered picture takes 336 us then, and 632 from
 ///   every bit. Where these were in vain, too, or needed too many late walks: those from every bit.
+/// - Long walks from guesses needed more late walks than are allowed while those from every bit may
+///   be right: they have more from the start.
 /// - A chunk told a wrong end before all were walked in one of these ways: the chunks wait for each
 ///   other, as where only a way in which they wait was right. If that is in vain, too, the next
 ///   ones are walked as that one was.

@@ -504,6 +504,27 @@ TEST_F(DecodePathParity, OnlySoundScansTeach) {
   EXPECT_EQ(synchronisations(**decoder, sound), 1) << "a sound one did not";
 }
 
+/// A chunk that was cut off when another gave the scan up told no wrong end. If it had, that might
+/// have been chance, and the next scan alike would be tried the usual way, too.
+TEST_F(DecodePathParity, TooManyLateWalksTeachAtOnce) {
+  if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
+  EncodeParams params;
+  params.restart = RestartPolicy::none();
+  params.quality = 97;
+  const auto checkers = [](int x, int y) { return (x + y) % 2 == 0 ? 0 : 255; };
+  const auto dots = [](int x, int y) { return std::hypot(x % 16 - 8, y % 16 - 8) < 5 ? 0 : 255; };
+  const Jpeg in_420 = encode(drawn(1920, 1080, checkers), params);
+  params.subsampling = Subsampling::s444;
+  const Jpeg in_444 = encode(drawn(1920, 1080, dots), params);
+  for (const Jpeg* jpeg : {&in_420, &in_444}) {
+    SCOPED_TRACE(jpeg == &in_420 ? "checkers" : "dots");
+    const auto decoder = make_fused_step_decoder({});
+    ASSERT_TRUE(decoder);
+    EXPECT_GE(synchronisations(**decoder, *jpeg), 2) << "another picture is needed";
+    EXPECT_EQ(synchronisations(**decoder, *jpeg), 1) << "nothing was learned from the first";
+  }
+}
+
 TEST_F(DecodePathParity, LargeFramesTakeIt) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
     for (const Content content : {Content::photo, Content::noise, Content::flat}) {

@@ -34,10 +34,22 @@ std::string name(const ScanWays& ways) {
   return walks + (ways.foretells() ? "" : " waits") + (ways.is_last() ? " last" : "");
 }
 
+/// What is known of a scan from others like it.
+struct Known {
+  bool foretells = true, is_patient = false;
+  FarWalks usual = FarWalks::if_dense;  ///< if the first way is another
+};
+
+ScanWays begin(FarWalks first, const Known& known) {
+  const FarWalks usual = first == FarWalks::if_dense ? first : known.usual;
+  return {plan_of(first), plan_of(usual), known.foretells, known.is_patient};
+}
+constexpr Known kDense{.usual = FarWalks::from_guesses};
+
 /// All ways until none is left, where each fails like this, the last again and again.
 std::string ways(FarWalks first, std::vector<Failure> failures, const ScanWays::Fits& fits,
-                 bool foretells = true) {
-  ScanWays ways(plan_of(first), foretells);
+                 const Known& known = {}) {
+  ScanWays ways = begin(first, known);
   std::string names = name(ways);
   for (std::size_t i = 0; ways.choose_next(failures[std::min(i, failures.size() - 1)], fits); ++i) {
     if (i == 20) return names + ", and so on";
@@ -50,20 +62,21 @@ TEST(ScanWays, WalksThatMeetInAWrongState) {
   EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kAll), "usual, guesses, every bit");
   EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kGuessesOnly), "usual, guesses");
   EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kNothing), "usual");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kUnsettled}, kAll), "guesses, every bit");
-  EXPECT_EQ(ways(FarWalks::from_every_bit, {kUnsettled}, kAll), "every bit, guesses last");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kUnsettled}, kAll, kDense), "guesses, every bit");
+  EXPECT_EQ(ways(FarWalks::from_every_bit, {kUnsettled}, kAll, kDense), "every bit, guesses last");
 }
 
 TEST(ScanWays, TooManyLateWalks) {
   EXPECT_EQ(ways(FarWalks::if_dense, {kLate}, kAll), "usual, every bit, guesses last");
   EXPECT_EQ(ways(FarWalks::if_dense, {kLate}, kGuessesOnly), "usual, guesses");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kLate}, kAll), "guesses, every bit, guesses last");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kLate}, kGuessesOnly), "guesses");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kLate}, kAll, kDense),
+            "guesses, every bit, guesses last");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kLate}, kGuessesOnly, kDense), "guesses");
 }
 
 TEST(ScanWays, LongWalksInMostChunks) {
   EXPECT_EQ(ways(FarWalks::if_dense, {kFar}, kAll), "usual, guesses, every bit");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kFar}, kAll), "guesses, every bit");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kFar}, kAll, kDense), "guesses, every bit");
   EXPECT_EQ(ways(FarWalks::if_dense, {kFarWrongEnd, kUnsettled}, kAll),
             "usual, every bit, guesses last, usual waits last");
 }
@@ -73,7 +86,7 @@ TEST(ScanWays, AWrongEnd) {
             "usual, guesses, every bit, every bit waits, guesses waits last, usual waits last");
   EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kUnsettled}, kAll),
             "usual, guesses, every bit, usual waits last");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kFarWrongEnd, kUnsettled}, kAll),
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kFarWrongEnd, kUnsettled}, kAll, kDense),
             "guesses, every bit, guesses waits last");
   EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled, kFarWrongEnd, kUnsettled}, kAll),
             "usual, guesses, every bit, guesses waits last");
@@ -82,12 +95,35 @@ TEST(ScanWays, AWrongEnd) {
   EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd, kLate}, kAll),
             "usual, guesses, every bit, guesses last, usual waits last");
   EXPECT_EQ(ways(FarWalks::if_dense, {kWrongEnd}, kNothing), "usual, usual waits");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kFarWrongEnd}, kGuessesOnly), "guesses, guesses waits");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kFarWrongEnd}, kGuessesOnly, kDense),
+            "guesses, guesses waits");
 }
 
 TEST(ScanWays, AScanLikeOneThatToldAWrongEnd) {
-  EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kAll, false), "usual waits, guesses, every bit");
-  EXPECT_EQ(ways(FarWalks::from_guesses, {kFar}, kAll, false), "guesses waits, every bit");
+  constexpr Known kToldWrong{.foretells = false}, kDenseToldWrong{false, false, kDense.usual};
+  EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kAll, kToldWrong),
+            "usual waits, guesses, every bit");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kFar}, kAll, kDenseToldWrong),
+            "guesses waits, every bit");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kLate}, kAll, kDenseToldWrong),
+            "guesses waits, every bit, guesses waits last");
+}
+
+TEST(ScanWays, AScanLikeOneThatNeededMoreLateWalks) {
+  constexpr Known kPatient{true, true, kDense.usual};
+  EXPECT_EQ(ways(FarWalks::if_dense, {kLate}, kAll, kPatient), "usual, every bit, guesses last");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kLate}, kAll, kPatient), "guesses, every bit");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kWrongEnd, kUnsettled}, kAll, kPatient),
+            "guesses, every bit, guesses waits last");
+}
+
+/// Not so this one: the usual way is tried before the careful decoder.
+TEST(ScanWays, AScanLikeOneThatLongWalksDecoded) {
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kUnsettled}, kAll),
+            "guesses, every bit, usual waits last");
+  EXPECT_EQ(ways(FarWalks::from_guesses, {kUnsettled}, kGuessesOnly), "guesses, usual waits");
+  EXPECT_EQ(ways(FarWalks::from_every_bit, {kUnsettled}, kAll),
+            "every bit, guesses last, usual waits last");
 }
 
 /// Whatever the ways find, each kind of walks that fits is tried, and there is an end.
@@ -129,11 +165,14 @@ TEST(ScanWays, NoneIsLeftOutAndAllEnd) {
   for (const ScanWays::Fits& fits : {kAll, kGuessesOnly, kNothing})
     for (const FarWalks first :
          {FarWalks::if_dense, FarWalks::from_guesses, FarWalks::from_every_bit})
-      for (const bool foretells : {true, false}) {
-        if (first != FarWalks::if_dense && !fits.from_guesses) continue;
-        if (first == FarWalks::from_every_bit && !fits.from_every_bit) continue;
-        go(ScanWays(plan_of(first), foretells), fits, {}, 0);
-      }
+      for (const FarWalks usual : {FarWalks::if_dense, FarWalks::from_guesses})
+        for (const bool foretells : {true, false})
+          for (const bool is_patient : {true, false}) {
+            if (first != FarWalks::if_dense && !fits.from_guesses) continue;
+            if (first == FarWalks::from_every_bit && !fits.from_every_bit) continue;
+            const bool is_other = first != FarWalks::if_dense && usual == FarWalks::if_dense;
+            go(begin(first, {foretells, is_patient, usual}), fits, {false, false, is_other}, 0);
+          }
   EXPECT_GT(sequences, 300);
 }
 

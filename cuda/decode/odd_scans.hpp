@@ -40,6 +40,11 @@ class OddScans {
     std::rotate(known_.begin(), known_.end() - 1, known_.end());
     known_.front() = {scan, kScansAlike};
   }
+  /// Whether it has not been forgotten, even if the usual plan is tried again.
+  bool knows(const ScanSize& scan) const {
+    return std::ranges::any_of(
+        known_, [&](const Known& k) { return k.scan.blocks != 0 && scan.is_like(k.scan); });
+  }
   void forget(const ScanSize& scan) {
     const auto free =
         std::ranges::remove_if(known_, [&](const Known& k) { return scan.is_like(k.scan); });

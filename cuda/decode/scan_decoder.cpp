@@ -185,12 +185,15 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   const ScanReport& report = *report_.data();
   ZR_TRY(run());
   if (report.faults == 0) learn_from(job);
-  const ScanWays first = job.ways;
+  const FarWalks first = job.ways.walks();
   const std::uint32_t first_faults = report.faults;
   while (choose_another_way(job)) {
     ZR_TRY(run());
     // What takes all ways in vain is damaged, or beyond them, and teaches nothing.
-    if (report.faults == 0) learn_from_failure(job, first, first_faults);
+    if (report.faults == 0)
+      way_memory_.learn(size_of(job), job.ways,
+                        {first, first_faults, report.late_walks,
+                         choose_late_long_walks(job.plan, /*every_bit_is_left=*/true)});
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
@@ -200,25 +203,24 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
 /// As its sizes say, or as scans like it had to be walked.
 void ScanDecoder::choose_first_way(Job& job) {
   const ScanSize size = size_of(job);
+  static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
+  WayMemory::Advice advice = way_memory_.take(size);
+  if (from_every_bit) advice.first = FarWalks::from_every_bit;
   ScanNeeds needs = needs_of_job(job);
   needs.two_kernels = late_.take(size);
   job.few_guesses = crowded_.take(size);
   needs.few_guesses = job.few_guesses;
-  job.is_patient = patient_.take(size);
+  job.is_patient = advice.known.more_late_walks;
   needs.is_last_way = job.is_patient;
-  const bool foretells = !foretold_.take(size);
   job.plan = plan_subsequences(limits_, needs, tuning_);
-  static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
-  SubsequencePlan other{};
-  if (from_every_bit || repeating_.take(size))
-    other = plan_far_walks(job, FarWalks::from_every_bit);
-  else if (far_.take(size))
-    other = plan_far_walks(job, FarWalks::from_guesses);
-  else if (small_.take(size))
+  if (advice.first == FarWalks::if_dense && small_.take(size))
     job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
   job.usual = job.plan;
-  if (other.far_only) job.plan = other;
-  job.ways = ScanWays(job.plan, job.usual, foretells, job.is_patient);
+  if (advice.first != FarWalks::if_dense) {
+    const SubsequencePlan other = plan_far_walks(job, advice.first);
+    if (other.far_only) job.plan = other;
+  }
+  job.ways = ScanWays(job.plan, job.usual, advice.known);
 }
 
 /// What the scan needs in the largest chunks.
@@ -245,38 +247,14 @@ bool ScanDecoder::choose_another_way(Job& job) {
   const std::uint32_t faults = report_.data()->faults;
   if ((faults & kFaultUnsettled) == 0) return false;
   const FarWalks walks = job.ways.walks();
-  if (walks == FarWalks::from_every_bit) repeating_.forget(size_of(job));
   const ScanWays::Fits fits{plan_far_walks(job, FarWalks::from_guesses).far_only,
                             plan_far_walks(job, FarWalks::from_every_bit).far_only};
-  // (Half was chosen by reasoning: of dots it is 184 of 186 chunks, of other patterns that fail at
-  // most 76 of 226.)
-  const bool walked_far = report_.data()->far_chunks * 2 >= job.plan.chunks;
-  if (!job.ways.choose_next({faults, walked_far}, fits)) return false;
+  const bool is_left = job.ways.choose_next(faults, fits);
   const FarWalks next = job.ways.walks();
-  if (next != walks) job.plan = next == FarWalks::if_dense ? job.usual : plan_far_walks(job, next);
-  return true;
-}
-
-/// From a sound scan for which the first way failed, and this one did not.
-void ScanDecoder::learn_from_failure(const Job& job, const ScanWays& first,
-                                     std::uint32_t first_faults) {
-  const ScanSize size = size_of(job);
-  // One wrong end may be chance. If the next scan alike fails although its chunks wait, it is not.
-  const bool may_be_chance =
-      (first_faults & kFaultForetold) != 0 && first.walks() == FarWalks::if_dense;
-  if (may_be_chance || !job.ways.foretells())
-    foretold_.remember(size);
-  else
-    foretold_.forget(size);
-  if (may_be_chance) return;
-  const FarWalks walks = job.ways.walks();
-  if (walks == FarWalks::if_dense) far_.forget(size);
-  if (walks == FarWalks::from_every_bit) repeating_.remember(size);
-  if (walks != FarWalks::from_guesses) return;
-  if (first.walks() != FarWalks::from_guesses) far_.remember(size);
-  const bool was_patient =
-      report_.data()->late_walks > choose_late_long_walks(job.plan, /*every_bit_is_left=*/true);
-  if (was_patient) patient_.remember(size);
+  if (is_left && next == walks) return true;
+  way_memory_.failed(size_of(job), walks);
+  if (is_left) job.plan = next == FarWalks::if_dense ? job.usual : plan_far_walks(job, next);
+  return is_left;
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
@@ -292,7 +270,7 @@ void ScanDecoder::learn_from(const Job& job) {
   const bool is_dense =
       std::uint64_t{job.sizes.bytes} * 8 > std::uint64_t{job.sizes.blocks} * kCollectedBlockBits;
   if (!job.plan.collects) {
-    if (is_dense && (crowded || report.late_walks >= chunks)) far_.remember(size);
+    if (is_dense && (crowded || report.late_walks >= chunks)) way_memory_.prefer_guesses(size);
   } else if (crowded && !job.few_guesses) {
     crowded_.remember(size);
   } else if (crowded || report.late_walks * kLateWalkChunks >= chunks) {

@@ -20,6 +20,7 @@
 #include "cuda/decode/scan_ways.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 #include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/way_memory.hpp"
 
 namespace zerorun {
 
@@ -117,7 +118,6 @@ class ScanDecoder {
   void choose_first_way(Job& job);
   bool choose_another_way(Job& job);
   void learn_from(const Job& job);
-  void learn_from_failure(const Job& job, const ScanWays& first, std::uint32_t first_faults);
   Status reserve_own(const Job& job);
   Status reserve(const Job& job);
   SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
@@ -132,13 +132,10 @@ class ScanDecoder {
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  OddScans repeating_;  ///< walks from every bit were right where those from guesses were not
-  OddScans far_;        ///< walks from guesses met late, or in a wrong state
-  OddScans patient_;    ///< long walks from guesses needed more late walks
-  OddScans crowded_;    ///< had no room for the ends of its guesses
-  OddScans late_;       ///< their chunks had to wait for each other
-  OddScans small_;      ///< crowded or late in chunks that were not the largest
-  OddScans foretold_;   ///< a chunk ended otherwise than it told
+  WayMemory way_memory_;
+  OddScans crowded_;  ///< had no room for the ends of its guesses
+  OddScans late_;     ///< their chunks had to wait for each other
+  OddScans small_;    ///< crowded or late in chunks that were not the largest
   ScanTuning tuning_;
   ScanTablesSource source_{};                                           ///< of tables_ and steps_
   std::int32_t code_pairs_ = 0;                                         ///< of tables_

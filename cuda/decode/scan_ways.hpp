@@ -14,18 +14,26 @@ namespace zerorun {
 /// where they begin.
 class ScanWays {
  public:
+  /// What scans like this one have taught.
+  struct Known {
+    /// Chunks told a wrong end, so they do not foretell.
+    bool told_wrong = false;
+    /// Long walks from guesses were right where the usual way was not.
+    bool guesses_did = false;
+    /// Those walks needed more late walks, and have them from the beginning.
+    bool more_late_walks = false;
+  };
+
   ScanWays() = default;
-  /// The first way: that of `plan`, in which other walks than `usual` has were right for a scan
-  /// like this one. If chunks do not foretell, they told a wrong end in such a scan. `is_patient`:
-  /// long walks from guesses have the most late walks from the beginning.
-  ScanWays(const SubsequencePlan& plan, const SubsequencePlan& usual, bool foretells,
-           bool is_patient)
-      : walks_(plan.every_bit  ? FarWalks::from_every_bit
+  /// The first way is that of `plan`. If it has other walks than `usual`, these were right for a
+  /// scan like this one.
+  ScanWays(const SubsequencePlan& plan, const SubsequencePlan& usual, const Known& known)
+      : known_(known),
+        walks_(plan.every_bit  ? FarWalks::from_every_bit
                : plan.far_only ? FarWalks::from_guesses
                                : FarWalks::if_dense),
-        foretells_(foretells),
-        is_patient_(is_patient),
-        guesses_told_wrong_(walks_ == FarWalks::from_guesses && !foretells),
+        foretells_(!known.told_wrong),
+        guesses_told_wrong_(walks_ == FarWalks::from_guesses && known.told_wrong),
         usual_may_wait_(plan.far_only && !usual.far_only),
         tried_guesses_(walks_ == FarWalks::from_guesses),
         tried_every_bit_(walks_ == FarWalks::from_every_bit) {}
@@ -35,31 +43,24 @@ class ScanWays {
   /// Walks from every bit were in vain.
   bool is_last() const { return tried_every_bit_ && walks_ != FarWalks::from_every_bit; }
 
-  /// What became of a way that had kFaultUnsettled among its faults.
-  struct Failure {
-    std::uint32_t faults;
-    bool walked_far;  ///< most chunks were synchronised by long walks
-  };
   /// The long walks for which the device has memory.
   struct Fits {
     bool from_guesses, from_every_bit;
   };
-  /// Chooses the next way. Returns false if none is left. Any way takes far less time than the
-  /// careful decoder.
-  bool choose_next(const Failure& failure, const Fits& fits) {
-    const bool told_wrong = (failure.faults & kFaultForetold) != 0;
-    const bool many_late_walks = (failure.faults & kFaultLateWalks) != 0;
+  /// Chooses what follows a way that had kFaultUnsettled and perhaps others among its `faults`.
+  /// Returns false if no way is left. Any takes far less time than the careful decoder.
+  bool choose_next(std::uint32_t faults, const Fits& fits) {
+    const bool told_wrong = (faults & kFaultForetold) != 0;
+    const bool many_late_walks = (faults & kFaultLateWalks) != 0;
     const bool was_usual = walks_ == FarWalks::if_dense;
     if (told_wrong && walks_ == FarWalks::from_guesses) guesses_told_wrong_ = true;
     usual_may_wait_ = usual_may_wait_ || (told_wrong && was_usual && foretells_);
-    // Walks from guesses met in a wrong state. Long walks mostly find the right one; those from
-    // every bit do where so many late walks were needed that no guess seems to be right, or that
-    // walks from guesses would take longer, and where long walks told a wrong end.
-    const bool may_be_far = !many_late_walks && !(told_wrong && failure.walked_far);
-    if (was_usual && may_be_far && go(FarWalks::from_guesses, fits)) return true;
+    const bool guesses_may_do = known_.guesses_did && was_usual && !many_late_walks;
+    if (guesses_may_do && go(FarWalks::from_guesses, fits)) return true;
+    // Of these walks one is right.
     if (go(FarWalks::from_every_bit, fits)) {
       // Long walks from guesses may be right with more late walks, or if each chunk waits.
-      if (told_wrong || (many_late_walks && !is_patient_)) tried_guesses_ = false;
+      if (told_wrong || (many_late_walks && !known_.more_late_walks)) tried_guesses_ = false;
       return true;
     }
     if (told_wrong && !was_usual && std::exchange(foretells_, false)) return true;
@@ -80,9 +81,9 @@ class ScanWays {
     return tried = true;
   }
 
+  Known known_;
   FarWalks walks_ = FarWalks::if_dense;
   bool foretells_ = true;
-  bool is_patient_ = false;
   bool guesses_told_wrong_ = false;  ///< chunks did, in long walks from guesses
   /// The usual way was not tried, or chunks told a wrong end in it; it may be right if they wait.
   bool usual_may_wait_ = false;

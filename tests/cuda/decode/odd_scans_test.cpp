@@ -38,6 +38,19 @@ TEST(OddScans, TheUsualPlanIsTriedAgain) {
   }
 }
 
+TEST(OddScans, OneIsKnownUntilItIsForgotten) {
+  OddScans odd;
+  EXPECT_FALSE(odd.knows({0, 0}));
+  EXPECT_FALSE(odd.knows(video(0)));
+  odd.remember(video(0));
+  EXPECT_TRUE(odd.knows(video(0)));
+  EXPECT_FALSE(odd.knows(video(1)));
+  for (std::uint32_t i = 0; i <= kScansAlike; ++i) odd.take(video(0));
+  EXPECT_TRUE(odd.knows(video(0)));
+  odd.forget(video(0));
+  EXPECT_FALSE(odd.knows(video(0)));
+}
+
 TEST(OddScans, SeveralVideosInTurn) {
   OddScans odd;
   for (std::size_t i = 0; i < kOddScans; ++i) odd.remember(video(i));

@@ -190,10 +190,10 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
   while (choose_another_way(job)) {
     ZR_TRY(run());
     // What takes all ways in vain is damaged, or beyond them, and teaches nothing.
-    if (report.faults == 0)
-      way_memory_.learn(size_of(job), job.ways,
-                        {first, first_faults, report.late_walks,
-                         choose_late_long_walks(job.plan, /*every_bit_is_left=*/true)});
+    if (report.faults != 0) continue;
+    const bool was_patient =
+        report.late_walks > choose_late_long_walks(job.plan, /*every_bit_is_left=*/true);
+    way_memory_.learn(size_of(job), first, first_faults, job.ways, was_patient);
   }
   return ScanResult{report.faults == 0 && report.late_fault == 0,
                     (report.faults & kFaultIndex) != 0, report.consumed_bytes,
@@ -210,8 +210,7 @@ void ScanDecoder::choose_first_way(Job& job) {
   needs.two_kernels = late_.take(size);
   job.few_guesses = crowded_.take(size);
   needs.few_guesses = job.few_guesses;
-  job.is_patient = advice.known.more_late_walks;
-  needs.is_last_way = job.is_patient;
+  job.more_late_walks = advice.known.more_late_walks;
   job.plan = plan_subsequences(limits_, needs, tuning_);
   if (advice.first == FarWalks::if_dense && small_.take(size))
     job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
@@ -235,7 +234,7 @@ ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
 SubsequencePlan ScanDecoder::plan_far_walks(const Job& job, FarWalks begin) const {
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.far_walks = begin;
-  needs.is_last_way = job.is_patient || job.ways.is_last();
+  needs.more_late_walks = job.more_late_walks || job.ways.every_bit_failed();
   SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
   plan.far_only = plan.far_only && plan.every_bit == (begin == FarWalks::from_every_bit);
   return plan;
@@ -253,8 +252,11 @@ bool ScanDecoder::choose_another_way(Job& job) {
   const FarWalks next = job.ways.walks();
   if (is_left && next == walks) return true;
   way_memory_.failed(size_of(job), walks);
-  if (is_left) job.plan = next == FarWalks::if_dense ? job.usual : plan_far_walks(job, next);
-  return is_left;
+  if (!is_left) return false;
+  job.plan = next == FarWalks::if_dense ? job.usual : plan_far_walks(job, next);
+  if (next == FarWalks::if_dense)  // the last way of all
+    job.plan.most_late_long_walks = choose_late_long_walks(job.plan, /*every_bit_is_left=*/false);
+  return true;
 }
 
 /// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
@@ -269,9 +271,10 @@ void ScanDecoder::learn_from(const Job& job) {
       report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedMediumChunks) >= chunks;
   const bool is_dense =
       std::uint64_t{job.sizes.bytes} * 8 > std::uint64_t{job.sizes.blocks} * kCollectedBlockBits;
-  if (!job.plan.collects) {
-    if (is_dense && (crowded || report.late_walks >= chunks)) way_memory_.prefer_guesses(size);
-  } else if (crowded && !job.few_guesses) {
+  const bool is_slow = !job.plan.collects && is_dense && (crowded || report.late_walks >= chunks);
+  way_memory_.usual_was_right(size, is_slow);
+  if (!job.plan.collects) return;
+  if (crowded && !job.few_guesses) {
     crowded_.remember(size);
   } else if (crowded || report.late_walks * kLateWalkChunks >= chunks) {
     (is_large ? late_ : small_).remember(size);

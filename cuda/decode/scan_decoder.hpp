@@ -104,11 +104,11 @@ class ScanDecoder {
     PairCycle cycle;
     Sizes sizes;
     ScanStates::Parts states;
-    SubsequencePlan plan;      ///< of a scan without an index
-    ScanWays ways;             ///< likewise
-    SubsequencePlan usual;     ///< likewise; as sizes say
-    bool few_guesses = false;  ///< it is like a crowded scan
-    bool is_patient = false;   ///< it is like one that needed more late walks
+    SubsequencePlan plan;          ///< of a scan without an index
+    ScanWays ways;                 ///< likewise
+    SubsequencePlan usual;         ///< likewise; as sizes say
+    bool few_guesses = false;      ///< it is like a crowded scan
+    bool more_late_walks = false;  ///< it is like one that needed more
   };
   static ScanSize size_of(const Job& job) { return {job.sizes.blocks, job.sizes.bytes}; }
   static bool counts(const ScanHeader& scan, std::size_t bytes);

@@ -31,7 +31,7 @@ struct ScanNeeds {
   bool two_kernels = false;                 ///< in the largest chunks, however sparse it is
   bool is_followed = false;                 ///< its chunks begin as their bytes come over the bus
   FarWalks far_walks = FarWalks::if_dense;  ///< if there is memory for them
-  bool is_last_way = false;                 ///< walks from every bit are in vain
+  bool more_late_walks = false;             ///< walks from every bit are in vain
 };
 
 /// Sizes of tuning.hpp that a policy may set.
@@ -133,7 +133,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
       has_seed_room(choose_ends(most, scan.pairs, kUsualEnds, kLargeRoom), kLargeRoom);
   plan.every_bit = plan.far_only && scan.far_walks == FarWalks::from_every_bit && every_bit_fits;
   plan.most_late_walks = kMostLateWalks + kMostLateWalksOfChunks * plan.chunks;
-  plan.most_late_long_walks = choose_late_long_walks(plan, every_bit_fits && !scan.is_last_way);
+  plan.most_late_long_walks = choose_late_long_walks(plan, every_bit_fits && !scan.more_late_walks);
   plan.assumes = plan.chunks >= kFewestAssumingChunks;
   plan.collects = !is_large || (!plan.far_only && !scan.large_chunks && !scan.two_kernels &&
                                 is_sparse(kCollectedBlockBits));

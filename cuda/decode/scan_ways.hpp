@@ -18,9 +18,9 @@ class ScanWays {
   struct Known {
     /// Chunks told a wrong end, so they do not foretell.
     bool told_wrong = false;
-    /// Long walks from guesses were right where the usual way was not.
-    bool guesses_did = false;
-    /// Those walks needed more late walks, and have them from the beginning.
+    /// Long walks from guesses were right, or may be.
+    bool guesses_may_do = false;
+    /// They needed more late walks, and have them from the beginning.
     bool more_late_walks = false;
   };
 
@@ -40,8 +40,7 @@ class ScanWays {
 
   FarWalks walks() const { return walks_; }
   bool foretells() const { return foretells_; }
-  /// Walks from every bit were in vain.
-  bool is_last() const { return tried_every_bit_ && walks_ != FarWalks::from_every_bit; }
+  bool every_bit_failed() const { return tried_every_bit_ && walks_ != FarWalks::from_every_bit; }
 
   /// The long walks for which the device has memory.
   struct Fits {
@@ -55,9 +54,9 @@ class ScanWays {
     const bool was_usual = walks_ == FarWalks::if_dense;
     if (told_wrong && walks_ == FarWalks::from_guesses) guesses_told_wrong_ = true;
     usual_may_wait_ = usual_may_wait_ || (told_wrong && was_usual && foretells_);
-    const bool guesses_may_do = known_.guesses_did && was_usual && !many_late_walks;
+    const bool guesses_may_do = known_.guesses_may_do && was_usual && !many_late_walks;
     if (guesses_may_do && go(FarWalks::from_guesses, fits)) return true;
-    // Of these walks one is right.
+    // One of these walks is right, if there is room for all of them.
     if (go(FarWalks::from_every_bit, fits)) {
       // Long walks from guesses may be right with more late walks, or if each chunk waits.
       if (told_wrong || (many_late_walks && !known_.more_late_walks)) tried_guesses_ = false;

@@ -20,12 +20,12 @@ class WayMemory {
   Advice take(const ScanSize& scan) {
     Advice advice{FarWalks::if_dense, {}};
     advice.known.told_wrong = foretold_.take(scan);
-    advice.known.more_late_walks = patient_.knows(scan);
     if (repeating_.take(scan))
       advice.first = FarWalks::from_every_bit;
     else if (far_.take(scan))
       advice.first = FarWalks::from_guesses;
-    advice.known.guesses_did = far_.knows(scan);
+    advice.known.guesses_may_do = far_.knows(scan);
+    advice.known.more_late_walks = advice.first == FarWalks::from_guesses && patient_.knows(scan);
     return advice;
   }
 
@@ -33,35 +33,32 @@ class WayMemory {
   void failed(const ScanSize& scan, FarWalks walks) {
     if (walks == FarWalks::from_every_bit) repeating_.forget(scan);
   }
-  /// The usual way was right, but long walks from guesses would take less time.
-  void prefer_guesses(const ScanSize& scan) { far_.remember(scan); }
-
-  /// Of a sound scan that was tried in several ways.
-  struct Outcome {
-    FarWalks first;                ///< how the first one walked
-    std::uint32_t first_faults;    ///< that it had
-    std::uint32_t late_walks;      ///< of the one that was right
-    std::uint32_t few_late_walks;  ///< as many as it may have while other ways are left
-  };
-  /// `ways`: the last one was right.
-  void learn(const ScanSize& scan, const ScanWays& ways, const Outcome& outcome) {
-    const bool was_usual = outcome.first == FarWalks::if_dense;
-    const bool is_new = was_usual && !far_.knows(scan) && !repeating_.knows(scan);
+  /// The usual way was right at once. `but_slow`: long walks from guesses would take less time.
+  void usual_was_right(const ScanSize& scan, bool but_slow) {
+    repeating_.forget(scan);
+    far_.forget(scan);
+    if (but_slow) far_.remember(scan);
+  }
+  /// A sound scan was tried in several ways, of which the last one was right. `was_patient`: it had
+  /// more late walks than it may have while other ways are left.
+  void learn(const ScanSize& scan, FarWalks first, std::uint32_t first_faults, const ScanWays& ways,
+             bool was_patient) {
     // One wrong end may be chance. If the next scan alike fails although its chunks wait, it is
     // not.
-    const bool may_be_chance = is_new && (outcome.first_faults & kFaultForetold) != 0;
+    const bool was_usual = first == FarWalks::if_dense;
+    const bool may_be_chance = was_usual && (first_faults & kFaultForetold) != 0;
     if (may_be_chance || !ways.foretells())
       foretold_.remember(scan);
     else
       foretold_.forget(scan);
     if (may_be_chance) return;
+    const bool is_new = was_usual && !far_.knows(scan) && !repeating_.knows(scan);
     if (ways.walks() == FarWalks::if_dense) {
       far_.forget(scan);
     } else if (ways.walks() == FarWalks::from_guesses) {
       far_.remember(scan);
-      const bool was_patient = outcome.late_walks > outcome.few_late_walks;
       was_patient ? patient_.remember(scan) : patient_.forget(scan);
-    } else if (is_new && (outcome.first_faults & kFaultLateWalks) == 0) {
+    } else if (is_new && (first_faults & kFaultLateWalks) == 0) {
       // Walks from guesses may be right, too, and take less time: the next scan alike tries them.
       far_.remember(scan);
     } else {
@@ -72,8 +69,8 @@ class WayMemory {
 
  private:
   OddScans repeating_;  ///< walks from every bit were right, and those from guesses were not
-  OddScans far_;        ///< walks from guesses were right, met late, or may be right
-  OddScans patient_;    ///< long walks from guesses needed more late walks
+  OddScans far_;        ///< long walks from guesses were right, may be right, or take less time
+  OddScans patient_;    ///< of far_ those that needed more late walks
   OddScans foretold_;   ///< a chunk ended otherwise than it told
 };
 

@@ -216,9 +216,9 @@ TEST(ScanPlan, LateWalksAreFewBeforeThereIsAnotherWay) {
   const SubsequencePlan guesses = plan_subsequences(hopper, scan);
   scan.far_walks = FarWalks::from_guesses;
   const SubsequencePlan far = plan_subsequences(hopper, scan);
-  scan.is_last_way = true;
+  scan.more_late_walks = true;
   const SubsequencePlan last_far = plan_subsequences(hopper, scan);
-  scan.is_last_way = false;
+  scan.more_late_walks = false;
   scan.far_walks = FarWalks::from_every_bit;
   const SubsequencePlan every_bit = plan_subsequences(hopper, scan);
   ASSERT_TRUE(!guesses.far_only && far.far_only && last_far.far_only && every_bit.every_bit);

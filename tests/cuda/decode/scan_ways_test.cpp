@@ -21,13 +21,13 @@ std::string name(const ScanWays& ways) {
   const std::string walks = ways.walks() == FarWalks::if_dense       ? "usual"
                             : ways.walks() == FarWalks::from_guesses ? "guesses"
                                                                      : "every bit";
-  return walks + (ways.foretells() ? "" : " waits") + (ways.is_last() ? " last" : "");
+  return walks + (ways.foretells() ? "" : " waits") + (ways.every_bit_failed() ? " last" : "");
 }
 
 struct Known : ScanWays::Known {
   FarWalks usual = FarWalks::if_dense;  ///< if the first way is another
 };
-constexpr Known kToldWrong{{.told_wrong = true}}, kGuessesDid{{.guesses_did = true}},
+constexpr Known kToldWrong{{.told_wrong = true}}, kGuessesMayDo{{.guesses_may_do = true}},
     kPatient{{.more_late_walks = true}};
 /// The usual way has long walks from guesses.
 constexpr Known dense(ScanWays::Known known = {}) { return {known, FarWalks::from_guesses}; }
@@ -91,9 +91,11 @@ TEST(ScanWays, AScanLikeOneThatToldAWrongEnd) {
             "guesses waits, every bit, guesses waits last");
 }
 
-TEST(ScanWays, AScanLikeOneThatGuessesDid) {
-  EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kAll, kGuessesDid), "usual, guesses, every bit");
-  EXPECT_EQ(ways(FarWalks::if_dense, {kLate}, kAll, kGuessesDid), "usual, every bit, guesses last");
+TEST(ScanWays, AScanThatGuessesMayDo) {
+  EXPECT_EQ(ways(FarWalks::if_dense, {kUnsettled}, kAll, kGuessesMayDo),
+            "usual, guesses, every bit");
+  EXPECT_EQ(ways(FarWalks::if_dense, {kLate}, kAll, kGuessesMayDo),
+            "usual, every bit, guesses last");
 }
 
 TEST(ScanWays, AScanLikeOneThatNeededMoreLateWalks) {
@@ -103,7 +105,7 @@ TEST(ScanWays, AScanLikeOneThatNeededMoreLateWalks) {
             "guesses, every bit, guesses waits last");
 }
 
-/// Not so this one: the usual way is tried before the careful decoder.
+/// The usual way is tried before the careful decoder.
 TEST(ScanWays, AScanLikeOneThatLongWalksDecoded) {
   EXPECT_EQ(ways(FarWalks::from_guesses, {kUnsettled}, kAll),
             "guesses, every bit, usual waits last");
@@ -112,35 +114,42 @@ TEST(ScanWays, AScanLikeOneThatLongWalksDecoded) {
             "every bit, guesses last, usual waits last");
 }
 
-/// Whatever the ways find, each kind of walks that fits is tried, and there is an end.
-TEST(ScanWays, NoneIsLeftOutAndAllEnd) {
+/// Whatever the ways find, each kind of walks that fits is tried, none twice in the same way, and
+/// there is an end.
+TEST(ScanWays, NoneIsLeftOutOrRepeatedAndAllEnd) {
   int sequences = 0;
-  // What a sequence of ways has tried, and whether the usual one may be right if its chunks wait.
-  struct Tried {
-    bool guesses, every_bit, usual_may_wait;
+  using Names = std::vector<std::string>;
+  const auto has = [](const Names& tried, const std::string& way) {
+    return std::ranges::any_of(tried,
+                               [&](const std::string& name) { return name.starts_with(way); });
   };
-  const std::function<void(ScanWays, ScanWays::Fits, Tried, int)> go =
-      [&](ScanWays ways, ScanWays::Fits fits, Tried tried, int depth) {
-        ASSERT_LT(depth, 9) << "no end";
+  // `usual_may_wait`: the usual way was not tried, or only without waiting, and told a wrong end.
+  const std::function<void(ScanWays, ScanWays::Fits, const Known&, Names, bool)> go =
+      [&](ScanWays ways, ScanWays::Fits fits, const Known& known, Names tried,
+          bool usual_may_wait) {
+        ASSERT_LT(tried.size(), 8u) << "no end";
+        std::string now = name(ways);
+        const bool is_guesses = ways.walks() == FarWalks::from_guesses;
+        if (is_guesses && known.more_late_walks && !ways.every_bit_failed()) now += " last";
+        EXPECT_EQ(std::ranges::count(tried, now), 0) << now;
+        tried.push_back(now);
         const bool is_usual = ways.walks() == FarWalks::if_dense;
-        tried.guesses |= ways.walks() == FarWalks::from_guesses;
-        tried.every_bit |= ways.walks() == FarWalks::from_every_bit;
-        if (is_usual && !ways.foretells()) tried.usual_may_wait = false;
+        if (is_usual && !ways.foretells()) usual_may_wait = false;
         for (const std::uint32_t faults : {kUnsettled, kWrongEnd, kLate, kWrongEnd | kLate}) {
           if (testing::Test::HasFatalFailure()) return;
           const bool told_wrong = (faults & kFaultForetold) != 0;
-          Tried now = tried;
-          now.usual_may_wait |= is_usual && ways.foretells() && told_wrong;
+          if (told_wrong && !ways.foretells()) continue;
+          const bool may_wait = usual_may_wait || (is_usual && told_wrong);
           ScanWays next = ways;
           if (next.choose_next(faults, fits)) {
-            go(next, fits, now, depth + 1);
+            go(next, fits, known, tried, may_wait);
             continue;
           }
           ++sequences;
-          EXPECT_TRUE(now.guesses || !fits.from_guesses);
-          EXPECT_TRUE(now.every_bit || !fits.from_every_bit);
-          EXPECT_FALSE(now.usual_may_wait);
-          EXPECT_TRUE(!ways.foretells() || !told_wrong) << "nobody waited";
+          EXPECT_TRUE(has(tried, "guesses") || !fits.from_guesses);
+          EXPECT_TRUE(has(tried, "every bit") || !fits.from_every_bit);
+          EXPECT_FALSE(may_wait);
+          EXPECT_FALSE(told_wrong) << "nobody waited";
         }
       };
   for (const ScanWays::Fits& fits : {kAll, kGuessesOnly, kNothing})
@@ -152,7 +161,7 @@ TEST(ScanWays, NoneIsLeftOutAndAllEnd) {
           if (first == FarWalks::from_every_bit && !fits.from_every_bit) continue;
           const bool is_other = first != FarWalks::if_dense && usual == FarWalks::if_dense;
           const Known known{{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0}, usual};
-          go(begin(first, known), fits, {false, false, is_other}, 0);
+          go(begin(first, known), fits, known, {}, is_other);
         }
   EXPECT_GT(sequences, 300);
 }

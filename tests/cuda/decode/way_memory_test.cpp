@@ -13,31 +13,30 @@ namespace zerorun {
 namespace {
 
 constexpr ScanSize kVideo{48960, 1000000};
-constexpr std::uint32_t kRight = 0, kFewLateWalks = 100;
+constexpr std::uint32_t kRight = 0;
 
 /// What comes of one kind of walks.
 struct Walks {
   std::uint32_t faults = kRight;
   std::uint32_t if_they_wait = kRight;  ///< of chunks that wait for each other, behind a wrong end
-  bool needs_more_late_walks = false;   ///< otherwise there are too many late ones
+  bool need_more_late_walks = false;    ///< otherwise there are too many late ones
 };
 
 /// What comes of the ways of a scan.
 struct Scan {
   Walks usual{}, guesses{}, every_bit{};
   bool is_dense = false;  ///< the usual way is that from guesses
+  bool is_slow = false;   ///< long walks from guesses would take less time than the usual way
 
-  struct Found {
-    std::uint32_t faults, late_walks;
-  };
-  Found try_way(const ScanWays& ways, bool has_more_late_walks) const {
-    const Walks& walks = ways.walks() == FarWalks::from_guesses     ? guesses
-                         : ways.walks() == FarWalks::from_every_bit ? every_bit
-                                                                    : usual;
-    if (walks.needs_more_late_walks && !has_more_late_walks) return {kLate, kFewLateWalks};
-    const bool waits = !ways.foretells() && (walks.faults & kFaultForetold) != 0;
-    return {waits ? walks.if_they_wait : walks.faults,
-            walks.needs_more_late_walks ? kFewLateWalks + 1 : 0};
+  const Walks& walks(FarWalks kind) const {
+    if (kind == FarWalks::if_dense) return usual;
+    return kind == FarWalks::from_guesses ? guesses : every_bit;
+  }
+  std::uint32_t try_way(const ScanWays& ways, bool has_more_late_walks) const {
+    const Walks& now = walks(ways.walks());
+    if (now.need_more_late_walks && !has_more_late_walks) return kLate;
+    const bool waits = !ways.foretells() && (now.faults & kFaultForetold) != 0;
+    return waits ? now.if_they_wait : now.faults;
   }
 };
 
@@ -51,17 +50,17 @@ std::string decode(WayMemory& memory, const Scan& scan) {
   std::string tried;
   std::uint32_t first_faults = 0;
   for (;;) {
-    const std::string names = ways.foretells() ? "uge" : "UGE";
-    tried += names[static_cast<std::size_t>(ways.walks())];
-    const Scan::Found found = scan.try_way(ways, advice.known.more_late_walks || ways.is_last());
-    if (tried.size() == 1) first_faults = found.faults;
-    if (found.faults == kRight) {
-      if (tried.size() > 1)
-        memory.learn(kVideo, ways, {first, first_faults, found.late_walks, kFewLateWalks});
-      return tried;
-    }
     const FarWalks walks = ways.walks();
-    const bool is_left = ways.choose_next(found.faults, {true, true});
+    tried += (ways.foretells() ? "uge" : "UGE")[static_cast<std::size_t>(walks)];
+    const std::uint32_t faults =
+        scan.try_way(ways, advice.known.more_late_walks || ways.every_bit_failed());
+    if (tried.size() == 1) first_faults = faults;
+    if (faults == kRight && tried.size() > 1)
+      memory.learn(kVideo, first, first_faults, ways, scan.walks(walks).need_more_late_walks);
+    else if (faults == kRight && walks == FarWalks::if_dense)
+      memory.usual_was_right(kVideo, scan.is_slow);
+    if (faults == kRight) return tried;
+    const bool is_left = ways.choose_next(faults, {true, true});
     if (!is_left || ways.walks() != walks) memory.failed(kVideo, walks);
     if (!is_left) return tried + "-";
   }
@@ -92,7 +91,10 @@ std::string frames_of(const Scan& scan, int frames = 132) {
   return frames_of(memory, scan, frames);
 }
 
-TEST(WayMemory, TheUsualWayTeachesNothing) { EXPECT_EQ(frames_of({}), "u*132"); }
+TEST(WayMemory, TheUsualWayIsRight) { EXPECT_EQ(frames_of({}), "u*132"); }
+TEST(WayMemory, TheUsualWayIsRightButSlow) {
+  EXPECT_EQ(frames_of({.is_slow = true}), "u g*63 u g*63 u g*3");
+}
 
 /// Guesses are tried in the second frame; from time to time the usual way is.
 TEST(WayMemory, OnlyWalksFromEveryBitAreRight) {
@@ -106,23 +108,28 @@ TEST(WayMemory, SoManyLateWalksThatNoGuessSeemsRight) {
 TEST(WayMemory, WalksFromGuessesAreRightToo) {
   EXPECT_EQ(frames_of({.usual = {kUnsettled}}), "ue g*63 ug g*63 ug g*3");
 }
-TEST(WayMemory, WalksFromGuessesThatTakeLessTime) {
-  WayMemory memory;
-  memory.prefer_guesses(kVideo);
-  EXPECT_EQ(frames_of(memory, {}, 66), "g*63 u*3");
-}
+
+/// More late walks are allowed as long as they are needed.
 TEST(WayMemory, WalksFromGuessesNeedMoreLateWalks) {
-  const Walks patient{.needs_more_late_walks = true};
-  EXPECT_EQ(frames_of({.usual = {kUnsettled}, .guesses = patient, .every_bit = {kUnsettled}}),
-            "ueg g*63 ug g*63 ug g*3");
+  const Walks patient{.need_more_late_walks = true};
+  for (const bool is_dense : {false, true}) {
+    SCOPED_TRACE(is_dense);
+    const Scan at_first{{kUnsettled}, patient, {kUnsettled}, is_dense},
+        then{{kUnsettled}, patient, {}, is_dense};
+    EXPECT_EQ(frames_of(at_first, 70), is_dense ? "geg g*63 geg g*5" : "ueg g*63 ugeg g*5");
+    WayMemory memory;
+    EXPECT_EQ(frames_of(memory, at_first, 2), is_dense ? "geg g" : "ueg g");
+    EXPECT_EQ(frames_of(memory, then, 70), is_dense ? "g*62 ge e*7" : "g*62 uge e*7");
+  }
 }
 
-/// One may be chance: the next frame waits.
+/// One of the usual way may be chance: the next frame waits.
 TEST(WayMemory, AWrongEnd) {
+  EXPECT_EQ(frames_of({.guesses = {kWrongEnd, kUnsettled}, .is_dense = true}, 3), "ge e*2");
   EXPECT_EQ(frames_of({.usual = {kWrongEnd, kRight}}), "ue U*63 ue U*63 ue U*3");
   EXPECT_EQ(frames_of({.usual = {kWrongEnd, kUnsettled}, .guesses = {kUnsettled}}, 70),
-            "ue Ue ge e*63 ue e*3");
-  EXPECT_EQ(frames_of({.usual = {kWrongEnd, kUnsettled}}, 70), "ue Ue g*63 ug g*4");
+            "ue Ue ge e*63 ue Ue e*2");
+  EXPECT_EQ(frames_of({.usual = {kWrongEnd, kUnsettled}}, 70), "ue Ue g*63 ug Ug g*3");
   WayMemory memory;
   EXPECT_EQ(frames_of(memory, {.usual = {kWrongEnd, kRight}}, 1), "ue");
   EXPECT_EQ(frames_of(memory, {}, 66), "U*63 u*3");
@@ -137,16 +144,27 @@ TEST(WayMemory, OnlyWalksFromEveryBitThatWaitAreRight) {
 /// Another video with scans of the same size.
 TEST(WayMemory, WhatWasLearnedIsNoLongerTrue) {
   const Scan only_usual{.guesses = {kUnsettled}, .every_bit = {kUnsettled}};
+  const Scan only_every_bit{.usual = {kUnsettled}, .guesses = {kUnsettled}};
+  const Scan not_usual{.usual = {kUnsettled}};
   WayMemory memory;
-  EXPECT_EQ(frames_of(memory, {.usual = {kUnsettled}}, 3), "ue g*2");
+  EXPECT_EQ(frames_of(memory, not_usual, 3), "ue g*2");
   EXPECT_EQ(frames_of(memory, only_usual, 70), "geU U*63 u*6");
   EXPECT_EQ(frames_of(memory, {.usual = {kLate}}, 2), "ue e");
   EXPECT_EQ(frames_of(memory, only_usual, 70), "egU U*63 u*6");
-  const Walks patient{.needs_more_late_walks = true};
-  EXPECT_EQ(frames_of(memory, {.usual = {kUnsettled}}, 65), "ue g*63 ug");
-  EXPECT_EQ(
-      frames_of(memory, {.usual = {kUnsettled}, .guesses = patient, .every_bit = {kUnsettled}}, 3),
-      "geg g*2");
+  EXPECT_EQ(frames_of(memory, only_every_bit, 3), "ue ge e");
+  EXPECT_EQ(frames_of(memory, {}, 64), "e*62 u*2");
+  EXPECT_EQ(frames_of(memory, not_usual, 3), "ue g*2") << "guesses are not tried";
+  EXPECT_EQ(frames_of(memory, {.usual = {kWrongEnd, kRight}}, 64), "g*61 ug U*2");
+  EXPECT_EQ(frames_of(memory, {}, 65), "U*61 u*4");
+  EXPECT_EQ(frames_of(memory, only_every_bit, 3), "ue ge e") << "guesses come before every bit";
+}
+TEST(WayMemory, MoreLateWalksAreNoLongerNeeded) {
+  const Walks patient{.need_more_late_walks = true};
+  const Scan then{.usual = {kUnsettled}, .guesses = patient};
+  WayMemory memory;
+  EXPECT_EQ(frames_of(memory, {{kUnsettled}, patient, {kUnsettled}}, 2), "ueg g");
+  EXPECT_EQ(frames_of(memory, {.usual = {kUnsettled}}, 63), "g*62 ug");
+  EXPECT_EQ(frames_of(memory, then, 2), "ge e");
 }
 
 /// Whatever the ways find, a right one is found, and learned soon.
@@ -158,7 +176,7 @@ TEST(WayMemory, EveryKindOfScan) {
                                     {kWrongEnd, kUnsettled},
                                     {kWrongEnd, kLate},
                                     {kWrongEnd | kLate, kRight},
-                                    {.needs_more_late_walks = true}};
+                                    {.need_more_late_walks = true}};
   const auto may_be_right = [](const Walks& walks) {
     return walks.faults == kRight ||
            ((walks.faults & kFaultForetold) != 0 && walks.if_they_wait == kRight);
@@ -167,7 +185,7 @@ TEST(WayMemory, EveryKindOfScan) {
     for (const Walks& guesses : kinds)
       for (const Walks& every_bit : kinds)
         for (const bool is_dense : {false, true}) {
-          if (usual.needs_more_late_walks || every_bit.needs_more_late_walks) continue;
+          if (usual.need_more_late_walks || every_bit.need_more_late_walks) continue;
           const Scan scan{usual, guesses, every_bit, is_dense};
           const bool is_decodable = may_be_right(guesses) || may_be_right(every_bit) ||
                                     (!is_dense && may_be_right(usual));

@@ -31,7 +31,7 @@ struct ScanNeeds {
   bool two_kernels = false;                 ///< in the largest chunks, however sparse it is
   bool is_followed = false;                 ///< its chunks begin as their bytes come over the bus
   FarWalks far_walks = FarWalks::if_dense;  ///< if there is memory for them
-  bool more_late_walks = false;             ///< walks from every bit are in vain
+  bool more_late_walks = false;             ///< no other way is left, or one like it needed them
 };
 
 /// Sizes of tuning.hpp that a policy may set.

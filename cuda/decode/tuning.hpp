@@ -219,8 +219,10 @@ inline constexpr std::uint32_t kLateWalkChunks = 2;
 ///   right, and the next one is tried by long walks from guesses, which may take less time: a
 ///   dithered picture takes 336 us by them, and 632 from every bit. If these are in vain, or there
 ///   were too many late walks: walks from every bit at once. 438 pictures, each once by one
-///   decoder, take 553 to 558 us so, and 634 to 662 if the same scan is tried by long walks from
+///   decoder, take 553 to 574 us so, and 634 to 662 if the same scan is tried by long walks from
 ///   guesses first (H200).
+/// - Long walks from guesses needed more late walks than they may have while other ways are left:
+///   they have them from the start.
 /// - A chunk told a wrong end before all were walked in one of these ways: the chunks wait for each
 ///   other. The first time the usual way does that it may be chance, and is all that is learned.
 inline constexpr std::uint32_t kScansAlike = 63;

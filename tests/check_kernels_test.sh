@@ -22,13 +22,11 @@ TEXT
 }
 entry() { printf '.visible .entry %s(\n)\n.maxntid %d, 1, 1\n{\n}\n' "$1" "$2"; }  # KERNEL THREADS
 
-tile_kernels=(code_tiles_kernel{ILb0ELb1E,ILb1ELb1E,} collect_tiles_kernelILb1ELb1E collect_tiles_kernel
-  code_collected_tiles_kernel{ILb0ELb1E,ILb1ELb1E,})
+tile_kernels=(code_tiles_kernel{ILb1E,} collect_tiles_kernel code_collected_tiles_kernel{ILb1E,})
 # The kernels that the checker wants to see, as they should be.
 entries() {
   entry sync_subsequences_kernel 384
   entry decode_subsequences_kernel 224
-  entry decode_groups_kernel 128
   entry transform_blocks_kernel 64
   for kernel in "${tile_kernels[@]}"; do entry $kernel 128; done
   entry assemble_kernel 192
@@ -36,7 +34,6 @@ entries() {
 sound() {  # ARCHITECTURE
   report sync_subsequences_kernel "$1" 48 0 0
   report decode_subsequences_kernel "$1" 64 0 0
-  report decode_groups_kernel "$1" 64 16 0
   report transform_blocks_kernel "$1" 80 9776 0
   for kernel in "${tile_kernels[@]}"; do
     report $kernel "$1" 96 43776 0

@@ -27,8 +27,8 @@ Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& 
                   "depth " + std::to_string(depth) + " is not in 0.." + std::to_string(kMaxDepth));
   const int cores = usable_processors();
   const int devices = static_cast<int>(plan.devices.size());
-  const auto on_cuda = [&] { return devices * tuned_lanes(plan.devices[0], kCudaLanes); };
-  const int automatic = std::min(plan.backend == Backend::cuda ? on_cuda() : cores, kMaxLanes);
+  const int on_cuda = devices * kCudaLanes;
+  const int automatic = std::min(plan.backend == Backend::cuda ? on_cuda : cores, kMaxLanes);
   const int chosen = lanes > 0 ? lanes : automatic;
   return FlightSizes{chosen, depth > 0 ? depth : 2 * chosen};
 }

@@ -24,9 +24,6 @@ struct FlightSizes {
   int lanes, depth;
 };
 
-/// The lanes that `bench --tune` found best for a CUDA device, or `otherwise`.
-int tuned_lanes(int device, int otherwise);
-
 /// The caller's numbers, with a value for 0, which means automatic. Errors: invalid_argument.
 Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& plan);
 

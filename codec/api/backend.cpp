@@ -65,15 +65,6 @@ Result<DeviceInfo> cuda_device(int device) {
 #endif
 }
 
-int tuned_lanes([[maybe_unused]] int device, int otherwise) {
-  if (test_device_count() > 0) return otherwise;
-#ifdef ZERORUN_HAVE_CUDA
-  return cuda_backend_tuning(device).get(Tunable::lanes, otherwise);
-#else
-  return otherwise;
-#endif
-}
-
 static Status check_cuda(int device) {
   if (test_device_count() > 0) return test_device(device).status();
 #ifdef ZERORUN_HAVE_CUDA

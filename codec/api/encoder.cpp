@@ -60,7 +60,8 @@ struct Encoder::Impl {
     codings = 1;
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipelines.active().encode_scan(*setup, frame, specs));
-    return make_header(specs);
+    make_header(specs);
+    return Status::ok();
   }
 
   Status code_to_size(const ConstFrameView& frame) {
@@ -98,7 +99,7 @@ struct Encoder::Impl {
       const bool is_again = std::exchange(loaded, &pipeline) == &pipeline;
       ZR_TRY(is_again ? pipeline.encode_again(*setup, frame, specs)
                       : pipeline.encode_scan(*setup, frame, specs));
-      ZR_TRY(make_header(specs));
+      make_header(specs);
       return total_bytes();
     };
     const SizeTask task =
@@ -128,7 +129,6 @@ struct Encoder::Impl {
   EncodeParams params_of_sample() const {
     EncodeParams of_sample = params;
     of_sample.threads = 1;
-    of_sample.index = false;
     of_sample.segments.clear();
     return of_sample;
   }
@@ -153,7 +153,7 @@ struct Encoder::Impl {
           EncodePipeline& pipeline = pipelines.active();
           ZR_TRY(std::exchange(is_first, false) ? pipeline.encode_scan(*setup, frame, specs)
                                                 : pipeline.encode_again(*setup, frame, specs));
-          ZR_TRY(make_header(specs));
+          make_header(specs);
           return join(header, pipeline, jpeg);
         }};
     const EncodeParams of_sample = params_of_sample();
@@ -223,7 +223,8 @@ struct Encoder::Impl {
     codings = 1;
     std::array<HuffmanSpec, 4> specs;
     ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
-    return make_header(specs);
+    make_header(specs);
+    return Status::ok();
   }
 
   static Status validate(const ConstFrameView& frame) { return zerorun::validate(frame); }
@@ -242,10 +243,8 @@ struct Encoder::Impl {
         {surface.luma_stride_bytes / sample_bytes, surface.chroma_stride_bytes / sample_bytes, 0}});
   }
 
-  Status make_header(const std::array<HuffmanSpec, 4>& specs) {
-    const HeaderPlaces places = write_header(make_stream_header(params, *setup, specs), header);
-    if (places.index) fill_index(*places.index, pipelines.active().index(), header);
-    return Status::ok();
+  void make_header(const std::array<HuffmanSpec, 4>& specs) {
+    (void)write_header(make_stream_header(params, *setup, specs), header);
   }
 
   template <typename Picture>

@@ -49,7 +49,6 @@ Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& 
       info.components.push_back({c.id, c.h, c.v, c.quant_table, c.width, c.height});
     info.subsampling = name_subsampling(info.components);
     info.restart_interval_mcus = scan.layout.restart_interval;
-    info.index_group_mcus = scan.index ? scan.index->group_mcus : 0;
     info.has_jfif = parser.has_jfif();
     info.standard_huffman_tables = uses_standard_tables(scan);
     if (scan.components[0] == 0)

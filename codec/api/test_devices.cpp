@@ -90,7 +90,6 @@ class FailingEncodePipeline final : public EncodePipeline {
   std::uint64_t scan_bytes() const override { return inner_->scan_bytes(); }
   double device_microseconds() const override { return inner_->device_microseconds(); }
   Status copy_scan(std::byte* out) const override { return inner_->copy_scan(out); }
-  std::span<const IndexEntry> index() const override { return inner_->index(); }
 
  private:
   const std::unique_ptr<EncodePipeline> inner_;

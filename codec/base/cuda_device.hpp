@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "codec/base/tuning_policy.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {
@@ -20,9 +19,6 @@ Result<DeviceInfo> cuda_backend_device(int device);
 /// Whether this build can use the device. Starts no other device. Errors: no_device,
 /// device_unsuitable.
 Status cuda_backend_check(int device);
-
-/// The sizes that were kept for this kind of device; none if CUDA does not tell the kind.
-TuningPolicy cuda_backend_tuning(int device);
 
 /// Why cuda_backend_devices() is empty, in the driver's words.
 std::string cuda_backend_absence();

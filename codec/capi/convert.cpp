@@ -99,7 +99,6 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   out.device = params.device;
   out.threads = params.threads;
   out.jfif_header = params.no_jfif_header == 0;
-  out.index = params.index != 0;
   ZR_TRY(choose(params.tune, 4, "tune", out.tune));
   ZR_TRY(choose(params.effort, 2, "effort", out.effort));
   ZR_TRY(choose(params.tables, 5, "tables", out.tables));

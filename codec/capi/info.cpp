@@ -80,7 +80,6 @@ zerorun_status zerorun_inspect(const void* jpeg, std::size_t size, zerorun_info*
     out.pixel_aspect_x = found.pixel_aspect_x;
     out.pixel_aspect_y = found.pixel_aspect_y;
     out.header_bytes = found.header_bytes;
-    out.index_group_mcus = found.index_group_mcus;
     write_struct(out, info);
     return Status::ok();
   });

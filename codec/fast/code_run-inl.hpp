@@ -158,9 +158,9 @@ HWY_INLINE void send_tokens(const std::int16_t* zz, std::uint64_t nonzero, std::
 }
 
 template <typename Sink>
-HWY_INLINE void send_run(const ScanLayout& layout, const BlockRun& run, int first_mcu, int mcus,
+HWY_INLINE void send_run(const ScanLayout& layout, const BlockRun& run, int mcus,
                          Predictions& predictions, Sink& sink) {
-  int index = first_mcu * layout.blocks_per_mcu;
+  int index = 0;
   for (int m = 0; m < mcus; ++m)
     for (int i = 0; i < layout.blocks_per_mcu; ++i, ++index) {
       const int c = layout.block_component[i];
@@ -181,10 +181,10 @@ struct CodeSink {
   }
 };
 
-inline void code_run(const ScanLayout& layout, const BlockRun& run, int first_mcu, int mcus,
+inline void code_run(const ScanLayout& layout, const BlockRun& run, int mcus,
                      const CodeTables& tables, Predictions& predictions, BitState& state) {
   CodeSink sink{tables, BitPutter(state)};
-  send_run(layout, run, first_mcu, mcus, predictions, sink);
+  send_run(layout, run, mcus, predictions, sink);
   sink.bits.save(state);
 }
 
@@ -201,11 +201,11 @@ struct TokenSink {
   }
 };
 
-inline std::uint16_t* tokens_of_run(const ScanLayout& layout, const BlockRun& run, int first_mcu,
-                                    int mcus, Predictions& predictions, std::uint16_t* out,
+inline std::uint16_t* tokens_of_run(const ScanLayout& layout, const BlockRun& run, int mcus,
+                                    Predictions& predictions, std::uint16_t* out,
                                     TokenCounts& counts) {
   TokenSink sink{out, counts.count};
-  send_run(layout, run, first_mcu, mcus, predictions, sink);
+  send_run(layout, run, mcus, predictions, sink);
   return sink.out;
 }
 

@@ -61,12 +61,12 @@ struct Predictions {
 struct EncodeKernels {
   /// Stage 2 of the reference, with its rule for blocks of padding, and the non-zero masks.
   void (*transform_run)(const TransformRunArgs&);
-  /// Stages 3 to 6: codes MCUs of the run. May store 8 bytes after the last bit.
-  void (*code_run)(const ScanLayout&, const BlockRun&, int first_mcu, int mcus, const CodeTables&,
-                   Predictions&, BitState&);
+  /// Stages 3 to 6: codes the MCUs of the run. May store 8 bytes after the last bit.
+  void (*code_run)(const ScanLayout&, const BlockRun&, int mcus, const CodeTables&, Predictions&,
+                   BitState&);
   /// Stages 3 and 4 for optimal tables: appends tokens (code_tables.hpp); returns their end.
-  std::uint16_t* (*tokens_of_run)(const ScanLayout&, const BlockRun&, int first_mcu, int mcus,
-                                  Predictions&, std::uint16_t* out, TokenCounts&);
+  std::uint16_t* (*tokens_of_run)(const ScanLayout&, const BlockRun&, int mcus, Predictions&,
+                                  std::uint16_t* out, TokenCounts&);
   /// Stages 5 and 6 for optimal tables.
   void (*code_tokens)(const std::uint16_t* begin, const std::uint16_t* end, const CodeTables&,
                       BitState&);

@@ -60,57 +60,31 @@ Predictions predict(const FrameCoding& frame, std::int64_t first_mcu, BlockRun& 
   return predictions;
 }
 
-/// Where an interval and its groups end.
-class Ends {
- public:
-  Ends(const FrameCoding& frame, SliceRange slice)
-      : interval_(frame.layout->interval_mcus()),
-        group_(frame.group_mcus == 0 ? interval_ : frame.group_mcus),
-        end_(slice.first_mcu + slice.mcu_count) {}
+/// Where the interval of an MCU ends in the slice.
+std::int64_t end_of_interval(const FrameCoding& frame, SliceRange slice, std::int64_t mcu) {
+  const std::int64_t interval = frame.layout->interval_mcus();
+  return std::min((mcu / interval + 1) * interval, slice.first_mcu + slice.mcu_count);
+}
 
-  std::int64_t of_interval(std::int64_t mcu) const {
-    return std::min((mcu / interval_ + 1) * interval_, end_);
-  }
-  std::int64_t of_group(std::int64_t mcu) const {
-    const std::int64_t first = mcu / interval_ * interval_;
-    return std::min(first + ((mcu - first) / group_ + 1) * group_, of_interval(mcu));
-  }
-
- private:
-  std::int64_t interval_, group_, end_;
-};
-
-/// Calls code(first, mcus, predictions) for MCUs that stand transformed in `run`, group_ended()
-/// after each group, and interval_ended() after each interval whose end lies in the slice.
-template <typename Code, typename GroupEnd, typename End>
+/// Calls code(mcus, predictions) for MCUs that stand transformed in `run`, and interval_ended()
+/// after each interval, or the part of one.
+template <typename Code, typename End>
 void for_each_run(const FrameCoding& frame, SliceRange slice, BlockRun& run, const Code& code,
-                  const GroupEnd& group_ended, const End& interval_ended) {
+                  const End& interval_ended) {
   const ScanLayout& layout = *frame.layout;
-  const Ends ends(frame, slice);
   Predictions predictions = predict(frame, slice.first_mcu, run);
   for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end;) {
     const std::int64_t row_end = (mcu / layout.mcus_wide + 1) * layout.mcus_wide;
-    const std::int64_t interval_end = ends.of_interval(mcu), first = mcu;
+    const std::int64_t interval_end = end_of_interval(frame, slice, mcu);
     const std::int64_t stop = std::min({mcu + kRunMcus, row_end, interval_end});
-    transform(frame, mcu, static_cast<int>(stop - mcu), run);
-    while (mcu < stop) {
-      const std::int64_t group_end = ends.of_group(mcu), next = std::min(stop, group_end);
-      code(static_cast<int>(mcu - first), static_cast<int>(next - mcu), predictions);
-      mcu = next;
-      if (mcu == group_end) group_ended();
-    }
+    const auto mcus = static_cast<int>(stop - mcu);
+    transform(frame, mcu, mcus, run);
+    code(mcus, predictions);
+    mcu = stop;
     if (mcu != interval_end) continue;
     interval_ended();
     predictions = {};
   }
-}
-
-/// DC of all blocks, and AC that are not 0.
-std::uint32_t count_pairs(const ScanLayout& layout, const BlockRun& run, int first, int mcus) {
-  std::uint32_t pairs = 0;
-  for (int b = first * layout.blocks_per_mcu; b < (first + mcus) * layout.blocks_per_mcu; ++b)
-    pairs += static_cast<std::uint32_t>(std::popcount(run.nonzero[b] | 1));
-  return pairs;
 }
 
 std::uint64_t bits_so_far(const BitState& state, const SliceBits& out) {
@@ -130,70 +104,43 @@ void end_interval(BitState& state, bool is_part, std::int64_t interval, SliceBit
 void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const CodeTables& tables,
                 BlockRun& run, SliceBits& out) {
   BitState state{out.bytes, 0, 64};
-  std::uint64_t group_start = 0;
-  std::uint32_t pairs = 0;
-  std::int64_t group = 0, interval = 0;
-  const bool indexed = out.entries != nullptr;
+  std::int64_t interval = 0;
   for_each_run(
       frame, slice, run,
-      [&](int first, int mcus, Predictions& predictions) {
-        frame.kernels->code_run(*frame.layout, run, first, mcus, tables, predictions, state);
-        if (indexed) pairs += count_pairs(*frame.layout, run, first, mcus);
+      [&](int mcus, Predictions& predictions) {
+        frame.kernels->code_run(*frame.layout, run, mcus, tables, predictions, state);
       },
-      [&] {
-        if (!indexed) return;
-        const std::uint64_t now = bits_so_far(state, out);
-        out.entries[group++] = {static_cast<std::uint16_t>(now - group_start),
-                                static_cast<std::uint16_t>(pairs)};
-        group_start = now;
-        pairs = 0;
-      },
-      [&] {
-        end_interval(state, is_part, interval++, out);
-        group_start = bits_so_far(state, out);
-      });
+      [&] { end_interval(state, is_part, interval++, out); });
 }
 
 void tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
                     std::vector<std::uint16_t>& tokens, std::uint64_t* first_token,
-                    IndexEntry* entries, TokenCounts& counts) {
+                    TokenCounts& counts) {
   const ScanLayout& layout = *frame.layout;
   std::size_t size = 0;
-  std::uint32_t pairs = 0;
   *first_token++ = 0;
   for_each_run(
       frame, slice, run,
-      [&](int first, int mcus, Predictions& predictions) {
+      [&](int mcus, Predictions& predictions) {
         const auto most = static_cast<std::size_t>(mcus * layout.blocks_per_mcu * kMaxBlockTokens);
         if (tokens.size() < size + most) tokens.resize(size + size / 2 + most);
         const std::uint16_t* const end = frame.kernels->tokens_of_run(
-            layout, run, first, mcus, predictions, tokens.data() + size, counts);
+            layout, run, mcus, predictions, tokens.data() + size, counts);
         size = static_cast<std::size_t>(end - tokens.data());
-        if (entries != nullptr) pairs += count_pairs(layout, run, first, mcus);
       },
-      [&] {
-        *first_token++ = size;
-        if (entries != nullptr) (entries++)->pairs = static_cast<std::uint16_t>(pairs);
-        pairs = 0;
-      },
-      [] {});
+      [&] { *first_token++ = size; });
 }
 
 void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
                        const std::uint64_t* first_token, bool is_part, const CodeTables& tables,
                        SliceBits& out) {
   BitState state{out.bytes, 0, 64};
-  const Ends ends(frame, slice);
-  std::int64_t group = 0, interval = 0;
-  for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end; ++group) {
-    const std::uint64_t before = bits_so_far(state, out);
-    frame.kernels->code_tokens(tokens + first_token[group], tokens + first_token[group + 1], tables,
-                               state);
-    if (out.entries != nullptr)
-      out.entries[group].bits = static_cast<std::uint16_t>(bits_so_far(state, out) - before);
-    const std::int64_t interval_end = ends.of_interval(mcu);
-    mcu = ends.of_group(mcu);
-    if (mcu == interval_end) end_interval(state, is_part, interval++, out);
+  std::int64_t interval = 0;
+  for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end; ++interval) {
+    frame.kernels->code_tokens(tokens + first_token[interval], tokens + first_token[interval + 1],
+                               tables, state);
+    end_interval(state, is_part, interval, out);
+    mcu = end_of_interval(frame, slice, mcu);
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include "codec/encode/bit_pack.hpp"
 #include "codec/fast/encode_kernels.hpp"
-#include "codec/syntax/scan_index.hpp"
 
 namespace zerorun::fast {
 
@@ -17,7 +16,6 @@ struct FrameCoding {
   const ScanLayout* layout;
   const ConstPlaneView* plane;  ///< one a component
   const QuantRows* quant;       ///< two
-  int group_mcus;               ///< MCUs of a group of the scan index; 0: no index
   const TuneRules* tune;        ///< null: all coefficients are rounded
   Divisor dc[2];                ///< of the two tables; used with `tune`
 };
@@ -31,15 +29,8 @@ struct SliceRange {
 struct SliceBits {
   std::uint8_t* bytes;            ///< out; max_slice_bytes() of them
   std::uint64_t* interval_bytes;  ///< out: the end of each interval in `bytes`, with its fill bits
-  IndexEntry* entries = nullptr;  ///< out, with an index: of the slice's groups
   std::uint64_t bits = 0;         ///< out, of a part: its bits; 0-bits fill up the last byte
 };
-
-/// The most groups of a slice, or intervals of it where there is no index.
-constexpr std::int64_t max_slice_groups(const FrameCoding& frame, SliceRange slice,
-                                        std::int64_t intervals) {
-  return intervals + (frame.group_mcus == 0 ? 0 : slice.mcu_count / frame.group_mcus);
-}
 
 constexpr std::int64_t max_slice_bytes(std::int64_t blocks, std::int64_t intervals) {
   return max_packed_bytes(blocks, intervals) + 64;
@@ -50,12 +41,11 @@ void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const 
                 BlockRun& run, SliceBits& out);
 
 /// First pass for optimal tables: transforms, counts, and keeps tokens. `first_token` has room for
-/// max_slice_groups() numbers and one more: the tokens of group i of the slice begin there.
-/// `tokens` grows if it has to, and keeps its size for the next frame. With an index, `entries`
-/// gets the pairs.
+/// a number for each interval and one more: the tokens of interval i of the slice begin there.
+/// `tokens` grows if it has to, and keeps its size for the next frame.
 void tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
                     std::vector<std::uint16_t>& tokens, std::uint64_t* first_token,
-                    IndexEntry* entries, TokenCounts& counts);
+                    TokenCounts& counts);
 
 /// Second pass.
 void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
@@ -157,7 +156,6 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
     Exec exec;
     (void)stages_.huffman_encode(
         {in.symbols.data(), first + blocks, symbols, &tables_, code, code_bits}, exec);
-    if (!index_.entries().empty()) sum_groups(slice, in, code_bits, exec);
     const BitPackArgs pack{blocks,
                            interval * layout().blocks_per_mcu,
                            first,
@@ -173,15 +171,6 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
     else
       stuff(pack.bytes, pack.interval_first_byte, slice.intervals, slice.first_interval,
             pieces_[i]);
-  }
-
-  void sum_groups(const Slice& slice, const SliceSymbols& in, const std::uint8_t* code_bits,
-                  Exec& exec) {
-    const std::int64_t per_mcu = layout().blocks_per_mcu;
-    (void)stages_.group_index({slice.mcus * per_mcu, layout().interval_mcus() * per_mcu,
-                               setup_->index_group_mcus * per_mcu, in.symbols.data(),
-                               in.block_first_symbol.data(), code_bits, index_.of(slice)},
-                              exec);
   }
 
   void stuff(const std::uint8_t* bytes, const std::uint64_t* interval_first_byte,

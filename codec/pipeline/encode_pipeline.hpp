@@ -6,13 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "codec/arith/size_search.hpp"
 #include "codec/encode/fdct_quant.hpp"
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/huffman_spec.hpp"
-#include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"
@@ -35,7 +33,6 @@ struct EncodeSetup {
   /// Where huffman is not optimal: its tables, which outlive all coders. The same tables have the
   /// same address.
   const std::array<HuffmanSpec, 4>* fixed_specs;
-  int index_group_mcus;  ///< MCUs in a group of the scan index; 0: no index
   /// The frame's planes are the component planes: no color_subsample.
   bool planes_are_components;
 };
@@ -84,8 +81,6 @@ class EncodePipeline {
   /// Device time for the coding, without copies of frame and bytes; 0 on the CPU.
   virtual double device_microseconds() const { return 0.0; }
   virtual Status copy_scan(std::byte* out) const = 0;
-  /// Empty if the setup has no index.
-  virtual std::span<const IndexEntry> index() const = 0;
 };
 
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.

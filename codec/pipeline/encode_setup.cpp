@@ -55,17 +55,6 @@ std::string text_of(const EncodeParams& params, const EncodeSetup& setup) {
   return text.insert(std::string_view("zerorun: ").size(), own);
 }
 
-/// Decoders refuse large headers: ours of more than 64 MiB by default.
-Status check_index(const EncodeSetup& setup) {
-  constexpr std::size_t kMost = std::size_t{48} << 20;
-  const auto groups = index_groups(setup.layout, setup.index_group_mcus);
-  const std::size_t bytes = index_segment_bytes(static_cast<std::size_t>(groups));
-  if (bytes <= kMost) return Status::ok();
-  return Status(Errc::invalid_argument,
-                "an index of " + std::to_string(bytes) +
-                    " bytes is more than decoders take; longer restart intervals make it smaller");
-}
-
 }  // namespace
 
 Status EncodePipeline::encode_surface(const EncodeSetup& /*setup*/,
@@ -125,11 +114,6 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   setup.layout = make_scan_layout(width, height, specs, components, all, components, 0);
   ZR_LET(restart, restart_interval(params, setup.layout));
   setup.layout.restart_interval = restart;
-  if (params.index) {
-    setup.index_group_mcus = index_group_mcus(setup.layout);
-    ZR_TRY(check_index(setup));
-  }
-
   change_setting(params, {params.quality * kQualityUnit, 0}, setup);
   // Any planar frame has grey in its first plane.
   setup.planes_are_components =
@@ -155,14 +139,16 @@ void change_setting(const EncodeParams& params, const SizeSetting& setting, Enco
 
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
                                 const std::array<HuffmanSpec, 4>& specs) {
-  const int group = setup.index_group_mcus;
-  // At most 67 million MCUs fit a frame.
-  const auto groups =
-      group == 0 ? 0u : static_cast<std::uint32_t>(index_groups(setup.layout, group));
-  return {setup.width, setup.height, setup.layout.components,
-          setup.h_max, setup.v_max,  &params,
-          setup.quant, specs,        setup.layout.restart_interval,
-          group,       groups,       params.note_setting ? text_of(params, setup) : std::string()};
+  return {setup.width,
+          setup.height,
+          setup.layout.components,
+          setup.h_max,
+          setup.v_max,
+          &params,
+          setup.quant,
+          specs,
+          setup.layout.restart_interval,
+          params.note_setting ? text_of(params, setup) : std::string()};
 }
 
 }  // namespace zerorun

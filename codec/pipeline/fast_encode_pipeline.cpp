@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
@@ -88,7 +87,6 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
                &layout(),
                planes_.views(),
                quant_,
-               setup.index_group_mcus,
                setup.tune.active() ? &setup.tune : nullptr,
                {setup.divisors.table[0][0], setup.divisors.table[1][0]}};
   }
@@ -122,7 +120,7 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
   fast::SliceBits reserve_bits(const Slice& slice, Scratch& scratch) {
     const std::int64_t blocks = slice.mcus * layout().blocks_per_mcu;
     return {scratch.packed.reserve(fast::max_slice_bytes(blocks, slice.intervals)),
-            scratch.interval_bytes.reserve(slice.intervals), index_.of(slice)};
+            scratch.interval_bytes.reserve(slice.intervals)};
   }
 
   void finish_slice(std::int64_t i, const fast::SliceBits& bits) {
@@ -144,11 +142,8 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
     }
     for_each_slice([this](std::int64_t i, Scratch& scratch) {
       const Slice slice = plan_[i];
-      const fast::SliceRange range{slice.first_mcu, slice.mcus};
-      std::uint64_t* first =
-          state(i).first_token.reserve(fast::max_slice_groups(coding_, range, slice.intervals) + 1);
-      fast::tokenise_slice(coding_, range, *scratch.run, state(i).tokens, first, index_.of(slice),
-                           *scratch.counts);
+      fast::tokenise_slice(coding_, {slice.first_mcu, slice.mcus}, *scratch.run, state(i).tokens,
+                           state(i).first_token.reserve(slice.intervals + 1), *scratch.counts);
     });
     for (const Scratch& scratch : scratch_) fast::add_symbol_counts(*scratch.counts, total);
   }

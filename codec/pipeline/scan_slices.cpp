@@ -54,21 +54,6 @@ void ScanPieces::copy(std::byte* out) const {
   }
 }
 
-void SliceIndex::start(const EncodeSetup& setup) {
-  interval_mcus_ = setup.layout.interval_mcus();
-  group_mcus_ = setup.index_group_mcus;
-  const std::int64_t groups =
-      group_mcus_ == 0 ? 0 : index_groups(setup.layout, setup.index_group_mcus);
-  entries_ = {memory_.reserve(groups), static_cast<std::size_t>(groups)};
-}
-
-IndexEntry* SliceIndex::of(const Slice& slice) const {
-  if (entries_.empty()) return nullptr;
-  const std::int64_t in_interval = slice.first_mcu - slice.first_interval * interval_mcus_;
-  return entries_.data() + slice.first_interval * ceil_div(interval_mcus_, group_mcus_) +
-         in_interval / group_mcus_;
-}
-
 bool ComponentPlanes::refer(const EncodeSetup& setup, const ConstFrameView& frame) {
   if (!setup.planes_are_components) return false;
   for (int c = 0; c < setup.layout.components; ++c) {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
@@ -17,7 +16,6 @@ namespace zerorun {
 /// MCUs that a worker codes at a time: enough that threads seldom meet, and so few that the
 /// reference's blocks and symbols fit in a second-level cache of 256 KiB.
 inline constexpr std::int64_t kSliceMcus = 256;
-static_assert(kSliceMcus % (1 << kMaxIndexGroupLog2) == 0, "a slice has whole groups of the index");
 
 /// A slice is several short restart intervals, or a part of a long one.
 struct Slice {
@@ -63,20 +61,6 @@ class ScanPieces {
  private:
   std::vector<Piece> pieces_;
   std::size_t count_ = 0;
-};
-
-/// The entries of the scan index, which the slices fill; none without an index.
-class SliceIndex {
- public:
-  void start(const EncodeSetup& setup);
-  std::span<const IndexEntry> entries() const { return entries_; }
-  /// Of a slice, which begins with a group; null without an index.
-  IndexEntry* of(const Slice& slice) const;
-
- private:
-  Buffer<IndexEntry> memory_;
-  std::span<IndexEntry> entries_;
-  std::int64_t interval_mcus_ = 0, group_mcus_ = 0;
 };
 
 /// The planes that the scan is made from: those of the caller's frame, or converted ones.

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "codec/pipeline/encode_pipeline.hpp"
@@ -39,8 +38,6 @@ class SlicedEncodePipeline : public EncodePipeline {
     return Status::ok();
   }
 
-  std::span<const IndexEntry> index() const final { return index_.entries(); }
-
  protected:
   /// Makes the component planes.
   virtual void load(const EncodeSetup& setup, const ConstFrameView& frame) = 0;
@@ -54,7 +51,6 @@ class SlicedEncodePipeline : public EncodePipeline {
     plan_ = SlicePlan(setup.layout);
     if (states_.size() < static_cast<std::size_t>(plan_.count()))
       states_.resize(static_cast<std::size_t>(plan_.count()));
-    index_.start(setup);
   }
 
   const ScanLayout& layout() const { return setup_->layout; }
@@ -63,7 +59,6 @@ class SlicedEncodePipeline : public EncodePipeline {
   const EncodeSetup* setup_ = nullptr;
   SlicePlan plan_;
   ScanPieces pieces_;
-  SliceIndex index_;
   ComponentPlanes planes_;
 
  private:

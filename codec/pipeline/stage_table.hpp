@@ -14,7 +14,6 @@
 #include "codec/encode/color_subsample.hpp"
 #include "codec/encode/dc_diff.hpp"
 #include "codec/encode/fdct_quant.hpp"
-#include "codec/encode/group_index.hpp"
 #include "codec/encode/huffman_encode.hpp"
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/encode/zero_run.hpp"
@@ -33,7 +32,6 @@ using Stage = Status (*)(const Args&, Exec&);
   ENTRY(zero_run, ZeroRunArgs)                            \
   ENTRY(symbol_histogram, SymbolHistogramArgs)            \
   ENTRY(huffman_encode, HuffmanEncodeArgs)                \
-  ENTRY(group_index, GroupIndexArgs)                      \
   ENTRY(bit_pack, BitPackArgs)                            \
   ENTRY(byte_stuff, ByteStuffArgs)                        \
   ENTRY(byte_unstuff, ByteUnstuffArgs) /* decode */       \

@@ -17,7 +17,7 @@ bool starts_with(std::span<const std::uint8_t> bytes, std::string_view text) {
 }  // namespace
 
 void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
-  if (keep_segments_ && !(code == marker::kApp9 && is_index_payload(payload)))
+  if (keep_segments_)
     segments_.push_back({code, std::vector<std::uint8_t>(payload.begin(), payload.end())});
   using std::string_view_literals::operator""sv;
   if (code == marker::kApp0 && starts_with(payload, "JFIF\0"sv) && payload.size() >= 14) {
@@ -36,8 +36,6 @@ void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
     if (*adobe_transform_ > 1)
       note_problem(
           fail(Errc::bad_marker, "Adobe colour transform " + std::to_string(*adobe_transform_)));
-  } else if (code == marker::kApp9) {
-    index_.add(payload, marker_pos_, pos_ - payload.size());
   }
 }
 

@@ -1,5 +1,5 @@
 // Parts of a header that the host and the device both write, byte for byte: DHT segments (T.81
-// B.2.4.2) and the entries of a scan index.
+// B.2.4.2) and the text of a setting.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,6 @@
 #include "codec/arith/host_device.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/marker.hpp"
-#include "codec/syntax/scan_index.hpp"
 
 namespace zerorun {
 
@@ -56,14 +55,6 @@ ZR_HD void put_setting(std::uint8_t* text, int quality_16ths, int thrift) {
   put(19, 3, quality_16ths / 16);
   put(24, 4, quality_16ths % 16 * 625);
   put(36, 4, thrift);
-}
-
-/// Writes kIndexEntryBytes.
-ZR_HD void put_index_entry(std::uint8_t* to, IndexEntry entry) {
-  to[0] = static_cast<std::uint8_t>(entry.bits >> 8);
-  to[1] = static_cast<std::uint8_t>(entry.bits);
-  to[2] = static_cast<std::uint8_t>(entry.pairs >> 8);
-  to[3] = static_cast<std::uint8_t>(entry.pairs);
 }
 
 }  // namespace zerorun

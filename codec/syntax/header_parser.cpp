@@ -259,7 +259,6 @@ Status HeaderParser::read_sos(Bytes payload) {
       frame_->width, frame_->height, specs.data(), static_cast<int>(frame_->components.size()),
       scan.components.data(), static_cast<int>(count), restart_interval_);
   scan.data_offset = pos_;
-  if (scans_ == 1 && count == frame_->components.size()) scan.index = index_.place(scan.layout);
   scan_ = std::move(scan);
   ZR_TRY(latch_tables());
   for (const int c : scan_.components) {

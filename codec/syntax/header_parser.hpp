@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "codec/syntax/huffman_spec.hpp"
-#include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/status.hpp"
@@ -37,9 +36,6 @@ struct ScanHeader {
   std::array<std::optional<HuffmanSpec>, 4> dc, ac;  ///< the destinations that the scan uses
   std::array<QuantTable, kMaxComponents> quant{};    ///< one a scan component
   std::size_t data_offset = 0;                       ///< first entropy-coded byte
-  /// Only for an image of one scan, and only if the index is complete and has this scan's shape.
-  /// Its entries may still be wrong.
-  std::optional<ScanIndexPlace> index;
 };
 
 /// Reads an image header by header. After a scan header the caller finds the end of the
@@ -77,7 +73,7 @@ class HeaderParser {
   int pixel_aspect_x() const { return aspect_x_; }
   int pixel_aspect_y() const { return aspect_y_; }
   int exif_orientation() const { return orientation_; }
-  /// Keeps copies of APPn and COM, but not of a scan index.
+  /// Keeps copies of APPn and COM.
   void keep_segments() { keep_segments_ = true; }
 
  private:
@@ -114,8 +110,6 @@ class HeaderParser {
   std::array<std::optional<HuffmanSpec>, 4> dc_, ac_;
   int restart_interval_ = 0;
   std::array<bool, kMaxComponents> scanned_{};
-
-  ScanIndexReader index_;
 
   Status problem_;
   std::vector<MarkerSegment> segments_;

@@ -55,9 +55,6 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
     places.setting = out.size();
     out.insert(out.end(), header.setting.begin(), header.setting.end());
   }
-  // In front of the tables, so that its place does not depend on them.
-  if (header.index_group_mcus != 0)
-    places.index = append_index_segments(header.index_group_mcus, header.index_groups, out);
   const int destinations = header.components == 1 ? 1 : 2;
   for (int d = 0; d < destinations; ++d) {
     put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "codec/syntax/huffman_spec.hpp"
-#include "codec/syntax/scan_index.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun {
@@ -23,8 +22,6 @@ struct StreamHeader {
   std::array<QuantTable, 2> quant;
   std::array<HuffmanSpec, 4> huffman;  ///< by class * 2 + destination
   int restart_interval;
-  int index_group_mcus;  ///< 0: no index
-  std::uint32_t index_groups;
   std::string setting;  ///< of a COM segment; empty: none
 };
 
@@ -36,9 +33,8 @@ struct HuffmanPlace {
 
 struct HeaderPlaces {
   HuffmanPlace dht;
-  std::array<std::size_t, 2> dqt;       ///< of the entries of each table; in front of `dht`
-  std::optional<std::size_t> setting;   ///< of StreamHeader::setting; likewise
-  std::optional<ScanIndexPlace> index;  ///< its entries are still zeros
+  std::array<std::size_t, 2> dqt;      ///< of the entries of each table; in front of `dht`
+  std::optional<std::size_t> setting;  ///< of StreamHeader::setting; likewise
 };
 
 /// SOI to SOS. `out` is replaced.

@@ -13,7 +13,7 @@ inline constexpr std::uint8_t kSof15 = 0xCF;
 inline constexpr std::uint8_t kRst0 = 0xD0, kRst7 = 0xD7;
 inline constexpr std::uint8_t kSoi = 0xD8, kEoi = 0xD9, kSos = 0xDA, kDqt = 0xDB;
 inline constexpr std::uint8_t kDri = 0xDD, kDhp = 0xDE, kExp = 0xDF;
-inline constexpr std::uint8_t kApp0 = 0xE0, kApp1 = 0xE1, kApp9 = 0xE9;
+inline constexpr std::uint8_t kApp0 = 0xE0, kApp1 = 0xE1;
 inline constexpr std::uint8_t kApp14 = 0xEE, kApp15 = 0xEF;
 inline constexpr std::uint8_t kSof55 = 0xF7;  ///< JPEG-LS (T.87)
 inline constexpr std::uint8_t kCom = 0xFE;

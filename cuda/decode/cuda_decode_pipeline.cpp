@@ -131,40 +131,26 @@ bool CudaDecodePipeline::stays(const ScanHeader& scan, std::span<const std::uint
   return out.is_on_host;
 }
 
-/// Sends the index and the data, which follows it in the stream, unless the stream is in device
-/// memory.
+/// Sends the data, unless the stream is in device memory.
 Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                   DeviceBytes& out) {
-  const std::size_t before = scan.index ? scan.data_offset - scan.index->offset : 0;
   out.is_on_host = false;
   if (device_jpeg_ != nullptr) {
-    out.index = device_jpeg_ + scan.data_offset - before;
-  } else {
-    ZR_TRY(announce(probe_, "upload"));
-    ZR_TRY(
-        upload_.enqueue({data.data() - before, before + data.size()}, image_.stream(), out.index));
+    out.data = device_jpeg_ + scan.data_offset;
+    return Status::ok();
   }
-  out.data = out.index + before;
-  return Status::ok();
+  ZR_TRY(announce(probe_, "upload"));
+  return upload_.enqueue(data, image_.stream(), out.data);
 }
 
-/// With the index of the scan, if there is one; if that was wrong, once more without it, where the
-/// device can do that.
 Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
                                                    const DeviceBytes& on_device,
                                                    std::size_t bytes) {
   const ScanPlanes planes = image_.open(scan);
-  const auto decode = [&](const std::uint8_t* index) {
-    return fast_.decode(
-        scan, {on_device.data, bytes, index, on_device.is_on_host, on_device.is_alone, is_timed()},
-        planes.data(), image_.stream(), probe_,
-        [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
-  };
-  if (fast_.takes_index(scan)) {
-    auto result = decode(on_device.index);
-    if (!result || !result->index_was_wrong || !fast_.takes_subsequences(scan)) return result;
-  }
-  return decode(nullptr);
+  return fast_.decode(scan,
+                      {on_device.data, bytes, on_device.is_on_host, on_device.is_alone, is_timed()},
+                      planes.data(), image_.stream(), probe_,
+                      [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
 }
 
 Status CudaDecodePipeline::decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome) {

@@ -57,10 +57,9 @@ class CudaDecodePipeline final : public DecodePipeline {
  private:
   /// The scan's bytes in device memory; null before they are there.
   struct DeviceBytes {
-    const std::uint8_t* index = nullptr;  ///< the first entry of the scan's index, if it has one
-    const std::uint8_t* data = nullptr;   ///< the first entropy-coded byte
-    bool is_on_host = false;              ///< they are still in pinned memory
-    bool is_alone = false;                ///< no other scan is being decoded on the device
+    const std::uint8_t* data = nullptr;  ///< the first entropy-coded byte
+    bool is_on_host = false;             ///< they are still in pinned memory
+    bool is_alone = false;               ///< no other scan is being decoded on the device
   };
 
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);

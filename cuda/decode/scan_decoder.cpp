@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "codec/arith/integer.hpp"
-#include "cuda/base/device_tuning.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/decode/group_walk.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/test_ways.hpp"
 #include "cuda/decode/unstuff_scan.hpp"
@@ -37,45 +35,24 @@ bool has_standard_codes(const ScanHeader& scan, const PairCycle& cycle) {
   return all;
 }
 
-ScanTuning tuning_of(const TuningPolicy& policy) {
-  ScanTuning tuning;
-  const auto set = [&policy](Tunable tunable, std::uint32_t& size) {
-    size = policy.get(tunable, size);
-  };
-  set(Tunable::followed_subsequences, tuning.followed_subsequences);
-  set(Tunable::roomy_chunks, tuning.roomy_chunks);
-  set(Tunable::usual_block_bits, tuning.usual_block_bits);
-  set(Tunable::room_words, tuning.room_words);
-  return tuning;
-}
-
 }  // namespace
 
 Status ScanDecoder::create() {
   ZR_LET(limits, current_limits());
   limits_ = limits;
-  tuning_ = tuning_of(current_tuning());
   ZR_TRY(prepare_unstuff_scan());
   ZR_TRY(prepare_sync_subsequences());
   ZR_TRY(prepare_decode_subsequences());
-  ZR_TRY(prepare_decode_groups());
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(steps_.reserve(1));
   ZR_TRY(end_.create());
   return report_.reserve(1);
 }
 
-bool ScanDecoder::counts(const ScanHeader& scan, std::size_t bytes) {
+bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
-  return bytes != 0 && bytes <= kMostBytes && scan.layout.blocks() < kMostBlocks;
-}
-
-bool ScanDecoder::takes_subsequences(const ScanHeader& scan) const {
-  return plan_subsequences(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
-}
-
-bool ScanDecoder::takes_index(const ScanHeader& scan) const {
-  return scan.index && plan_groups(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
+  return bytes != 0 && bytes <= kMostBytes && scan.layout.blocks() < kMostBlocks &&
+         plan_subsequences(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
 }
 
 ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
@@ -87,10 +64,7 @@ ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in
   sizes.blocks = static_cast<std::uint32_t>(layout.blocks());
   sizes.interval_blocks =
       static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
-  if (in.index != nullptr)
-    sizes.groups = static_cast<std::uint32_t>(index_groups(layout, scan.index->group_mcus));
-  else
-    sizes.subsequences = first_subsequence_of(sizes.intervals, sizes.bytes);
+  sizes.subsequences = first_subsequence_of(sizes.intervals, sizes.bytes);
   sizes.pair_capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       most_pairs(std::uint64_t{sizes.bytes} * 8), std::uint64_t{sizes.blocks} * kBlockSize));
   sizes.tiles = unstuff_tiles(sizes.bytes, lead);
@@ -118,12 +92,10 @@ Status ScanDecoder::reserve(const Job& job) {
   ZR_TRY(starts_.reserve(chunks * job.plan.chunk_subsequences));
   if (!job.plan.collects) ZR_TRY(reserve_own(job));
   if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
-  const std::int64_t pairs =
-      std::int64_t{sizes.pair_capacity} + (sizes.groups != 0 ? kMostGroupPairs : kMostWalkPairs);
+  const std::int64_t pairs = std::int64_t{sizes.pair_capacity} + kMostWalkPairs;
   ZR_TRY(pairs_.reserve(pairs));
   ZR_TRY(wide_.reserve(pairs));
-  ZR_TRY(block_pair_.reserve(std::int64_t{sizes.blocks} + 1 + kMostWalkPairs));
-  return group_sums_.reserve(std::int64_t{sizes.groups} + 1);
+  return block_pair_.reserve(std::int64_t{sizes.blocks} + 1 + kMostWalkPairs);
 }
 
 /// Takes the scan's codes. Returns how many pairs of code tables are to be made: none, if they are
@@ -171,7 +143,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const StepProbe& probe, const Behind& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
           {},   {}, {},     {}};
-  if (in.index == nullptr) choose_first_way(job);
+  choose_first_way(job);
   const auto run = [&]() -> Status {
     ZR_TRY(enqueue(job));
     if (behind) ZR_TRY(behind(&job.states.summary->outcome));
@@ -195,8 +167,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
         report.late_walks > choose_late_long_walks(job.plan, /*every_bit_is_left=*/true);
     way_memory_.learn(size_of(job), first, first_faults, job.ways, was_patient);
   }
-  return ScanResult{report.faults == 0 && report.late_fault == 0,
-                    (report.faults & kFaultIndex) != 0, report.consumed_bytes,
+  return ScanResult{report.faults == 0 && report.late_fault == 0, report.consumed_bytes,
                     starts_of(job, report.faults)};
 }
 
@@ -211,9 +182,9 @@ void ScanDecoder::choose_first_way(Job& job) {
   job.few_guesses = crowded_.take(size);
   needs.few_guesses = job.few_guesses;
   job.more_late_walks = advice.known.more_late_walks;
-  job.plan = plan_subsequences(limits_, needs, tuning_);
+  job.plan = plan_subsequences(limits_, needs);
   if (advice.first == FarWalks::if_dense && small_.take(size))
-    job.plan = plan_subsequences(limits_, needs_in_large_chunks(job), tuning_);
+    job.plan = plan_subsequences(limits_, needs_in_large_chunks(job));
   job.usual = job.plan;
   if (advice.first != FarWalks::if_dense) {
     const SubsequencePlan other = plan_far_walks(job, advice.first);
@@ -235,7 +206,7 @@ SubsequencePlan ScanDecoder::plan_far_walks(const Job& job, FarWalks begin) cons
   ScanNeeds needs = needs_in_large_chunks(job);
   needs.far_walks = begin;
   needs.more_late_walks = job.more_late_walks || job.ways.every_bit_failed();
-  SubsequencePlan plan = plan_subsequences(limits_, needs, tuning_);
+  SubsequencePlan plan = plan_subsequences(limits_, needs);
   plan.far_only = plan.far_only && plan.every_bit == (begin == FarWalks::from_every_bit);
   return plan;
 }
@@ -291,14 +262,14 @@ Status ScanDecoder::enqueue(Job& job) {
   const Sizes& sizes = job.sizes;
   ZR_TRY(reserve(job));
   *report_.data() = {};
-  ZR_TRY(states_.take({sizes.tiles, sum_tiles(sizes.groups), job.plan.chunks, sizes.transform_ctas},
-                      job.stream, job.states));
+  ZR_TRY(
+      states_.take({sizes.tiles, job.plan.chunks, sizes.transform_ctas}, job.stream, job.states));
   // A graph begins some microseconds later than a kernel, which counts only where a scan is alone.
-  // Beside others 640x480, one of sixteen, takes 6.2 us so and 7.1 by single launches, by an index
-  // 5.1 and 6.3; 1920x1080 takes 15.4 and 15.5 (H200).
+  // Beside others 640x480, one of sixteen, takes 6.2 us so and 7.1 by single launches; 1920x1080
+  // takes 15.4 and 15.5 (H200).
   chain_.begin(job.stream, !job.in.is_alone && !job.in.is_timed);
   ZR_TRY(enqueue_unstuff(job));
-  ZR_TRY(job.in.index != nullptr ? enqueue_groups(job) : enqueue_subsequences(job));
+  ZR_TRY(enqueue_subsequences(job));
   ZR_TRY(enqueue_transform(job));
   ZR_CUDA_TRY(chain_.launch());
   return announce(job.probe, "");
@@ -306,21 +277,11 @@ Status ScanDecoder::enqueue(Job& job) {
 
 Status ScanDecoder::enqueue_unstuff(const Job& job) {
   ZR_TRY(announce(job.probe, "unstuff_scan"));
-  return unstuff_scan({job.in.data,
-                       job.sizes.bytes,
-                       job.sizes.intervals,
-                       job.in.is_on_host,
-                       job.in.is_alone,
-                       clean_.data(),
-                       interval_first_.data(),
-                       job.states.tile,
-                       job.states.summary,
-                       report_.data(),
-                       {job.in.index, job.sizes.groups, group_sums_.data(), job.states.sum_tile},
-                       job.states.old_states,
-                       job.states.old_words,
-                       job.states.old_summary},
-                      chain_);
+  return unstuff_scan(
+      {job.in.data, job.sizes.bytes, job.sizes.intervals, job.in.is_on_host, job.in.is_alone,
+       clean_.data(), interval_first_.data(), job.states.tile, job.states.summary, report_.data(),
+       job.states.old_states, job.states.old_words, job.states.old_summary},
+      chain_);
 }
 
 WalkArgs ScanDecoder::walk_args(const Job& job) {
@@ -347,7 +308,6 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
   needs.blocks = job.sizes.blocks;
   needs.intervals = job.sizes.intervals;
   needs.subsequences = job.sizes.subsequences;
-  needs.groups = job.sizes.groups;
   needs.is_followed = job.in.is_on_host;
   needs.standard_codes = has_standard_codes(job.scan, job.cycle);
   return needs;
@@ -381,16 +341,6 @@ Status ScanDecoder::enqueue_subsequences(const Job& job) {
   if (plan.collects) return Status::ok();
   ZR_TRY(announce(job.probe, "decode_subsequences"));
   return decode_subsequences(args, plan.decode_bytes, chain_);
-}
-
-Status ScanDecoder::enqueue_groups(const Job& job) {
-  WalkArgs args = walk_args(job);
-  args.sums = group_sums_.data();
-  args.grid = make_group_grid(job.scan.layout, job.scan.index->group_mcus);
-  const GroupPlan plan = plan_groups(limits_, needs_of_job(job), tuning_);
-  args.room_words = plan.room_words;
-  ZR_TRY(announce(job.probe, "decode_groups"));
-  return decode_groups(args, plan.bytes, chain_);
 }
 
 Status ScanDecoder::enqueue_transform(const Job& job) {

@@ -27,15 +27,14 @@ namespace zerorun {
 /// What became of a scan.
 struct ScanResult {
   bool succeeded;                ///< the samples are right; otherwise they are undefined
-  bool index_was_wrong;          ///< the scan is not as its index says, but may be sound
   std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
   /// If it did not succeed: what is known, at least up to the fault. Valid until the next scan.
   SubsequenceStarts starts;
 };
 
 /// Keeps its memory between scans; one stream at a time. Device memory: up to 19 bytes for each
-/// byte of the largest scan (16 of them for pairs, most of which stay unused), 5 for each block, 8
-/// for each group of an index, and 160 KiB of tables.
+/// byte of the largest scan (16 of them for pairs, most of which stay unused), 5 for each block,
+/// and 160 KiB of tables.
 class ScanDecoder {
  public:
   /// A scan of more is left to the careful decoder: positions of bits are 32-bit numbers.
@@ -45,28 +44,19 @@ class ScanDecoder {
   Status create();
 
   /// Whether the scan has a size that the kernels can count, and the device the shared memory that
-  /// they need for its tables, with the scan's index or without.
-  bool takes(const ScanHeader& scan, std::size_t bytes) const {
-    return counts(scan, bytes) && (takes_index(scan) || takes_subsequences(scan));
-  }
-  /// Whether the scan has an index, and the device the shared memory to decode by it.
-  bool takes_index(const ScanHeader& scan) const;
+  /// they need for its tables.
+  bool takes(const ScanHeader& scan, std::size_t bytes) const;
   /// Whether the scan may stay in pinned memory.
   bool can_follow_bus(const ScanHeader& scan, std::size_t bytes) const {
-    return limits_.programmatic_launches && !takes_index(scan) &&
+    return limits_.programmatic_launches &&
            (scan.layout.intervals() == 1 || bytes <= kMostFollowedRestartBytes);
   }
-  /// Whether the device has the shared memory to decode without an index.
-  bool takes_subsequences(const ScanHeader& scan) const;
 
-  /// Device memory: entropy-coded bytes, perhaps followed by more; the index's first entry, or null
-  /// to decode the scan without its index.
+  /// Device memory: entropy-coded bytes, perhaps followed by more.
   struct Input {
     const std::uint8_t* data;
     std::size_t bytes;
-    const std::uint8_t* index;
-    /// `data` is pinned memory instead, and there is no index. The bytes are decoded as they come
-    /// over the bus.
+    /// `data` is pinned memory instead. The bytes are decoded as they come over the bus.
     bool is_on_host = false;
     bool is_alone = false;  ///< no other scan is being decoded on the device
     bool is_timed = false;  ///< the probe wants to see each kernel
@@ -82,15 +72,14 @@ class ScanDecoder {
 
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
   /// `behind` may be null; it is called once for each way in which the scan is tried.
-  /// Precondition: prepare() of the same scan and stream, takes(), takes_index() where an index is
-  /// given, takes_subsequences() where none is, can_follow_bus() where the scan is in pinned
-  /// memory. After an error, work may be left on `stream`.
+  /// Precondition: prepare() of the same scan and stream, takes(), can_follow_bus() where the scan
+  /// is in pinned memory. After an error, work may be left on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                             cudaStream_t stream, const StepProbe& probe, const Behind& behind);
 
  private:
   struct Sizes {
-    std::uint32_t bytes, intervals, blocks, subsequences, groups, pair_capacity, tiles;
+    std::uint32_t bytes, intervals, blocks, subsequences, pair_capacity, tiles;
     std::uint32_t transform_ctas;
     std::uint32_t interval_blocks;
   };
@@ -104,14 +93,13 @@ class ScanDecoder {
     PairCycle cycle;
     Sizes sizes;
     ScanStates::Parts states;
-    SubsequencePlan plan;          ///< of a scan without an index
-    ScanWays ways;                 ///< likewise
-    SubsequencePlan usual;         ///< likewise; as sizes say
+    SubsequencePlan plan;
+    ScanWays ways;
+    SubsequencePlan usual;         ///< as sizes say
     bool few_guesses = false;      ///< it is like a crowded scan
     bool more_late_walks = false;  ///< it is like one that needed more
   };
   static ScanSize size_of(const Job& job) { return {job.sizes.blocks, job.sizes.bytes}; }
-  static bool counts(const ScanHeader& scan, std::size_t bytes);
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
   static ScanNeeds needs_in_large_chunks(const Job& job);
   SubsequencePlan plan_far_walks(const Job& job, FarWalks begin) const;
@@ -128,17 +116,15 @@ class ScanDecoder {
   WalkArgs walk_args(const Job& job);
   static ScanNeeds needs_of_job(const Job& job);
   Status enqueue_subsequences(const Job& job);
-  Status enqueue_groups(const Job& job);
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
   WayMemory way_memory_;
-  OddScans crowded_;  ///< had no room for the ends of its guesses
-  OddScans late_;     ///< their chunks had to wait for each other
-  OddScans small_;    ///< crowded or late in chunks that were not the largest
-  ScanTuning tuning_;
-  ScanTablesSource source_{};                                           ///< of tables_ and steps_
-  std::int32_t code_pairs_ = 0;                                         ///< of tables_
+  OddScans crowded_;             ///< had no room for the ends of its guesses
+  OddScans late_;                ///< their chunks had to wait for each other
+  OddScans small_;               ///< crowded or late in chunks that were not the largest
+  ScanTablesSource source_{};    ///< of tables_ and steps_
+  std::int32_t code_pairs_ = 0;  ///< of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< of steps_
   DeviceBuffer<ScanSteps> steps_;
   DeviceBuffer<WalkTables> tables_;
@@ -149,7 +135,6 @@ class ScanDecoder {
   DeviceBuffer<std::uint16_t> chunk_ends_;
   DeviceBuffer<SubsequenceStart> starts_;
   DeviceBuffer<OwnSubsequence> own_;
-  DeviceBuffer<std::uint64_t> group_sums_;
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;
   LaunchChain chain_;

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,7 +23,6 @@ struct ScanNeeds {
   std::uint32_t bytes, blocks, intervals, subsequences;
   std::uint32_t pairs;                      ///< of code tables
   std::uint32_t period;                     ///< blocks after which the tables repeat
-  std::uint32_t groups;                     ///< of the index, where the scan is decoded by it
   bool standard_codes = false;              ///< all tables are those of T.81 Annex K
   bool large_chunks = false;                ///< whatever the scan's size, and two kernels
   bool few_guesses = false;                 ///< one like it had no room for the ends of all guesses
@@ -32,14 +30,6 @@ struct ScanNeeds {
   bool is_followed = false;                 ///< its chunks begin as their bytes come over the bus
   FarWalks far_walks = FarWalks::if_dense;  ///< if there is memory for them
   bool more_late_walks = false;             ///< no other way is left, or one like it needed them
-};
-
-/// Sizes of tuning.hpp that a policy may set.
-struct ScanTuning {
-  std::uint32_t followed_subsequences = kFollowedSubsequences;
-  std::uint32_t roomy_chunks = kRoomyChunks;
-  std::uint32_t usual_block_bits = kUsualBlockBits;
-  std::uint32_t room_words = kMostRoomWords;
 };
 
 /// For sync_subsequences() and, unless that collects the pairs, decode_subsequences().
@@ -86,8 +76,7 @@ constexpr std::uint32_t choose_late_long_walks(const SubsequencePlan& plan,
   return every_bit_is_left ? kMostLateLongWalks + plan.chunks : kMostLastLateWalks + plan.chunks;
 }
 
-constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan,
-                                            const ScanTuning& tuning = {}) {
+constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const ScanNeeds& scan) {
   const std::size_t most = limits.shared_of_cta;
   SubsequencePlan plan{};
   plan.fits = subsequences_fit(most, scan.pairs, scan.period);
@@ -97,7 +86,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   const auto are_intervals_of = [&](std::uint32_t subsequences) {
     return scan.intervals > 0 && scan.bytes / scan.intervals <= subsequences * kSubsequenceBytes;
   };
-  const bool follows = are_intervals_of(tuning.followed_subsequences);
+  const bool follows = are_intervals_of(kFollowedSubsequences);
   const bool repeats = block_bits < kFewestMediumChunkBits;
   const bool is_apart = follows || (repeats && are_intervals_of(kShortIntervals));
   const auto is_sparse = [&](std::uint32_t most_bits) {
@@ -111,8 +100,7 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
   const std::uint32_t room = sync_room(plan.chunk_subsequences);
   const bool is_large = room == kLargeRoom;
-  const bool is_usual =
-      is_large && is_sparse(tuning.usual_block_bits) && plan.chunks > tuning.roomy_chunks;
+  const bool is_usual = is_large && is_sparse(kUsualBlockBits) && plan.chunks > kRoomyChunks;
   plan.guess_stride = follows    ? 0
                       : is_large ? kGuessStride
                                  : choose_stride(plan.chunk_subsequences, scan.period);
@@ -140,35 +128,6 @@ constexpr SubsequencePlan plan_subsequences(const DeviceLimits& limits, const Sc
   plan.offers_early = repeats && is_large && !follows && !scan.is_followed;
   plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
   plan.decode_bytes = decode_shared_bytes(scan.pairs);
-  return plan;
-}
-
-/// Words of shared memory that the bits of a CTA's groups should have, in a scan of `bytes` bytes.
-constexpr std::uint32_t wanted_room(std::uint32_t bytes, std::uint32_t groups,
-                                    const ScanTuning& tuning = {}) {
-  // CTAs without enough room read bits from global memory, and the others would wait for them. With
-  // twice the average those would be 7 % of a 4K photo's at q90 in groups of one MCU.
-  const std::uint64_t average = std::uint64_t{bytes} / 4 * kGroupThreads / groups;
-  return static_cast<std::uint32_t>(
-             std::clamp<std::uint64_t>(3 * average, 512, tuning.room_words)) /
-         4 * 4;
-}
-
-/// For decode_groups().
-struct GroupPlan {
-  bool fits;  ///< otherwise the scan is decoded without its index
-  std::uint32_t room_words;
-  std::size_t bytes;  ///< shared memory of a CTA
-};
-
-constexpr GroupPlan plan_groups(const DeviceLimits& limits, const ScanNeeds& scan,
-                                const ScanTuning& tuning = {}) {
-  GroupPlan plan{};
-  plan.fits = groups_fit(limits.shared_of_cta, scan.pairs);
-  if (!plan.fits || scan.groups == 0) return plan;
-  plan.room_words =
-      choose_room(limits.shared_of_cta, scan.pairs, wanted_room(scan.bytes, scan.groups, tuning));
-  plan.bytes = group_shared_bytes(scan.pairs, plan.room_words);
   return plan;
 }
 

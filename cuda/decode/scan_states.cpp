@@ -11,8 +11,7 @@ namespace zerorun {
 
 Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
   const std::uint32_t exits = ceil_div(counts.chunks, 2u);
-  const std::uint32_t words =
-      counts.tiles + counts.sum_tiles + counts.chunks + exits + counts.transforms;
+  const std::uint32_t words = counts.tiles + counts.chunks + exits + counts.transforms;
   // The memory is not clean again until the scan has ended, whatever happens from here on.
   const bool clean = std::exchange(clean_, false);
   if (!clean || words > capacity_) {
@@ -28,8 +27,7 @@ Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
   turn_ = 1 - turn_;
   out.summary = summary_.data() + turn_;
   out.tile = states_[turn_].data();
-  out.sum_tile = out.tile + counts.tiles;
-  out.chunk_counts = out.sum_tile + counts.sum_tiles;
+  out.chunk_counts = out.tile + counts.tiles;
   out.chunk_exit = reinterpret_cast<std::uint32_t*>(out.chunk_counts + counts.chunks);
   out.transform = out.chunk_counts + counts.chunks + exits;
   out.old_summary = summary_.data() + (1 - turn_);

@@ -18,12 +18,12 @@ class ScanStates {
  public:
   /// Words of each kind; chunks have one and a half each.
   struct Counts {
-    std::uint32_t tiles, sum_tiles, chunks, transforms;
+    std::uint32_t tiles, chunks, transforms;
   };
   /// All pointers are device memory.
   struct Parts {
     ScanSummary* summary;
-    std::uint64_t *tile, *sum_tile, *chunk_counts, *transform;
+    std::uint64_t *tile, *chunk_counts, *transform;
     std::uint32_t* chunk_exit;
     // Of the scan before; unstuff_scan() clears them.
     ScanSummary* old_summary;

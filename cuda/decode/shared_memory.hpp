@@ -4,14 +4,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
 #include "cuda/decode/long_ends.hpp"
 #include "cuda/decode/scan_memory.hpp"
-#include "cuda/decode/staged_pairs.hpp"
 #include "cuda/decode/subsequence_ends.hpp"
 
 namespace zerorun {
@@ -74,14 +72,8 @@ constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
 }
 
-/// Words of a CTA of decode_groups() for pairs that its threads have not stored yet.
-inline constexpr std::uint32_t kGroupStageWords = kGroupThreads * kStageBytes / 4;
-/// What this kernel and decode_subsequences() have beside the shared memory that they ask for.
+/// What decode_subsequences() has beside the shared memory that it asks for.
 inline constexpr std::size_t kDecodeStaticBytes = 16;
-constexpr std::size_t group_shared_bytes(std::uint32_t pairs, std::uint32_t room_words) {
-  return sizeof(std::uint32_t) *
-         (kGroupStageWords + room_words + shared_table_words(pairs, kSymbolIndexBits));
-}
 
 /// Ends to keep of each subsequence: those wanted, or as many as there is memory for. States that
 /// find no room are walked one after the other, so fewer ends change the speed alone.
@@ -96,17 +88,6 @@ constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std:
 constexpr bool subsequences_fit(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
   return choose_ends(limit, pairs, period, kLargeRoom) == period &&
          decode_shared_bytes(pairs) + kDecodeStaticBytes <= limit;
-}
-
-/// Whether a scan can be decoded by its index.
-constexpr bool groups_fit(std::size_t limit, std::uint32_t pairs) {
-  return group_shared_bytes(pairs, 0) + kDecodeStaticBytes <= limit;
-}
-/// Words for bits: those wanted, or as many as there is memory for, by fours. CTAs whose bits find
-/// no room read them from global memory. Precondition: groups_fit().
-constexpr std::uint32_t choose_room(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted) {
-  const std::size_t left = limit - kDecodeStaticBytes - group_shared_bytes(pairs, 0);
-  return static_cast<std::uint32_t>(std::min<std::size_t>(wanted, left / 16 * 4));
 }
 
 }  // namespace zerorun

@@ -68,24 +68,12 @@ struct SharedTables {
     return long_symbol_of(*rare, is_ac ? kAcSide : kDcSide, pair, next16);
   }
   __device__ SharedAddress ac_of(SharedAddress dc) const { return dc + side_bytes; }
-  __device__ SharedAddress dc_of(SharedAddress ac) const { return ac - side_bytes; }
   __device__ SharedAddress place(std::uint32_t phase) const {
     return blocks + phase * static_cast<std::uint32_t>(sizeof(Block));
   }
   __device__ BlockTables block(SharedAddress place) const {
     const uint2 words = load_two_words(place);
     return {words.x, words.y};
-  }
-  /// Goes on to the block after `tables`, without a branch.
-  __device__ void pass_block_if(bool condition, BlockTables& tables) const {
-    asm volatile(
-        "{\n\t"
-        ".reg .pred holds;\n\t"
-        "setp.ne.u32 holds, %2, 0;\n\t"
-        "@holds ld.shared.v2.u32 {%0, %1}, [%1];\n\t"
-        "}"
-        : "+r"(tables.dc), "+r"(tables.next)
-        : "r"(static_cast<std::uint32_t>(condition)));
   }
   __device__ std::uint32_t phase_before(SharedAddress place) const {
     return load_word(place + static_cast<std::uint32_t>(offsetof(Block, phase_before)));

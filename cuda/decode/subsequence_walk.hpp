@@ -268,8 +268,7 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
 }
 
 // The faults that the fast decoder finds, as bits. After most of them the scan is left to the
-// careful decoder; after kFaultForetold, kFaultUnsettled and kFaultIndex it is first tried another
-// way.
+// careful decoder; after kFaultForetold and kFaultUnsettled it is first tried another way.
 
 /// The markers between the intervals are not RST0, RST1, … or not as many as the image needs.
 inline constexpr std::uint32_t kFaultRestarts = 1;
@@ -281,12 +280,10 @@ inline constexpr std::uint32_t kFaultSync = 4;
 inline constexpr std::uint32_t kFaultCount = 8;
 /// The starts of some subsequences were not found.
 inline constexpr std::uint32_t kFaultUnsettled = 16;
-/// The scan is not as its index says. It may be sound without the index.
-inline constexpr std::uint32_t kFaultIndex = 32;
 /// A chunk told the next one an end before it knew where it begins, and then ended otherwise.
-inline constexpr std::uint32_t kFaultForetold = 64;
+inline constexpr std::uint32_t kFaultForetold = 32;
 /// Beside kFaultUnsettled: too many subsequences had to be walked one after the other.
-inline constexpr std::uint32_t kFaultLateWalks = 128;
+inline constexpr std::uint32_t kFaultLateWalks = 64;
 
 /// A (run, level) pair as the kernels pass it on.
 ///   bits 0-5   zig-zag index

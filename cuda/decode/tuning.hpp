@@ -31,10 +31,7 @@ inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
 /// bytes were not measured.
 inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 
-/// Entries of the index that one CTA sums up.
-inline constexpr std::uint32_t kSumTileGroups = 1024;
-
-// The walks: sync_subsequences(), decode_subsequences(), decode_groups()
+// The walks: sync_subsequences(), decode_subsequences()
 
 /// Walks over short subsequences meet the right walk less often before the next one begins; long
 /// ones give work to fewer threads and keep each busy longer. With 544 bits instead of 288, in a
@@ -242,15 +239,6 @@ inline constexpr std::uint32_t kCollectedBlockBits = 112;
 
 /// CTAs of decode_subsequences() for which shared memory has room.
 inline constexpr int kDecodeCtas = 5;
-
-/// Few threads spread the groups of a single frame over all processors, but each CTA needs its own
-/// copy of the tables. 3840x2160 at q90 in groups of 2 MCUs on an H200, the kernel alone and a
-/// frame of eight at a time: 37.5 and 63.2 us with 32 threads, 34.6 and 58.6 with 64, 32.9 and 56.4
-/// with 128.
-inline constexpr int kGroupThreads = 128;
-/// The most words that a CTA of decode_groups() has for bits: three CTAs then fit into a processor
-/// of Hopper with the tables of two pairs.
-inline constexpr std::uint32_t kMostRoomWords = 9152;
 
 // transform_blocks()
 

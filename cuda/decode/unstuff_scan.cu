@@ -11,7 +11,6 @@
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/base/shared_permission.hpp"
-#include "cuda/decode/group_sums.hpp"
 #include "cuda/decode/scan_progress.cuh"
 #include "cuda/stages/stuffed_bytes.cuh"
 
@@ -101,47 +100,6 @@ __device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std:
     clean[byte ^ 3] = from[byte - first];
 }
 
-/// Entries that a thread sums up.
-constexpr std::uint32_t kEntriesPerThread = kSumTileGroups / kUnstuffThreads;
-
-/// Called by all threads of a CTA.
-__device__ void sum_groups(const SumGroupsArgs& a, std::uint32_t tile) {
-  using Scan = cub::BlockScan<std::uint64_t, kUnstuffThreads>;
-  __shared__ typename Scan::TempStorage temp;
-  __shared__ std::uint64_t before_tile;
-  const std::uint32_t first = tile * kSumTileGroups + threadIdx.x * kEntriesPerThread;
-  std::uint64_t entry[kEntriesPerThread], own = 0, before, all;
-#pragma unroll
-  for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
-    entry[i] = first + i < a.groups ? read_entry(a.entries, first + i) : 0;
-    own += entry[i];
-  }
-  Scan(temp).ExclusiveSum(own, before, all);
-  if (threadIdx.x < 32) {
-    if (threadIdx.x == 0)
-      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | all);
-    std::uint64_t found = 0;
-    if (tile > 0) {
-      walk_back<2>(a.states, tile, [&](std::uint64_t state, bool counts) {
-        if (counts) found += state & kGroupSumMask;
-        return false;
-      });
-      found = warp_sum(found);
-      if (threadIdx.x == 0)
-        store_relaxed(a.states + tile, kTileInclusive | ((found + all) & kGroupSumMask));
-    }
-    if (threadIdx.x == 0) before_tile = found;
-  }
-  __syncthreads();
-  before += before_tile;
-#pragma unroll
-  for (std::uint32_t i = 0; i < kEntriesPerThread; ++i) {
-    // The last entry is the sum of all groups.
-    if (first + i <= a.groups) a.sums[first + i] = before;
-    before += entry[i];
-  }
-}
-
 /// Writes zeros for the next scan. Called by all threads of the grid.
 __device__ void clear_old_states(const UnstuffScanArgs& a) {
   const std::uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
@@ -152,7 +110,6 @@ __device__ void clear_old_states(const UnstuffScanArgs& a) {
 /// What the kernel works on, beside its arguments.
 struct Tiles {
   std::uint32_t count, lead;
-  std::uint32_t index_tiles;  ///< CTAs that sum up the index, before those that take tiles
 };
 
 struct Shared {
@@ -269,13 +226,8 @@ __global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, Ti
   wait_for_previous_kernel();
   if (a.is_alone) let_next_kernel_begin();
   clear_old_states(a);
-  if (blockIdx.x < tiles.index_tiles) {
-    sum_groups(a.index, blockIdx.x);
-    return;
-  }
-  const std::uint32_t tile = blockIdx.x - tiles.index_tiles;
   const StuffedBytes input{a.in, a.in_bytes, tiles.lead};
-  unstuff_tile<false>(a, s, tiles, input, tile, load_tile(input, tile));
+  unstuff_tile<false>(a, s, tiles, input, blockIdx.x, load_tile(input, blockIdx.x));
 }
 
 /// The number of the next tile that no CTA has taken yet, to all threads.
@@ -325,9 +277,8 @@ Status prepare_unstuff_scan() {
 Status unstuff_scan(const UnstuffScanArgs& a, LaunchChain& chain) {
   const auto lead =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
-  const Tiles tiles{unstuff_tiles(a.in_bytes, lead), lead, sum_tiles(a.index.groups)};
-  const std::uint32_t ctas =
-      a.is_followed ? std::min(tiles.count, kBusCtas) : tiles.index_tiles + tiles.count;
+  const Tiles tiles{unstuff_tiles(a.in_bytes, lead), lead};
+  const std::uint32_t ctas = a.is_followed ? std::min(tiles.count, kBusCtas) : tiles.count;
   ZR_CUDA_TRY(chain.add(a.is_followed ? unstuff_followed_kernel : unstuff_kernel,
                         LaunchShape{ctas, kThreads}, a, tiles));
   return Status::ok();

@@ -1,11 +1,9 @@
 // The kernels that walk over the bits of a scan: clean bytes -> (run, level) pairs. Any scan is
-// decoded by sync_subsequences(), alone or with decode_subsequences() behind it; where the stream
-// has an index of the scan, decode_groups() takes their place.
+// decoded by sync_subsequences(), alone or with decode_subsequences() behind it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "cuda/base/launch_chain.hpp"
-#include "cuda/decode/group_sums.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/walk_tables.hpp"
 #include "zerorun/status.hpp"
@@ -23,14 +21,13 @@ struct WalkArgs {
   std::uint32_t blocks;           ///< blocks of the scan
   std::uint32_t pair_capacity;    ///< the most pairs that the scan may have
   ScanSummary* summary;
-  std::uint16_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order; with groups
-                              ///< kMostGroupPairs more may be written, otherwise kMostWalkPairs
+  std::uint16_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order;
+                              ///< kMostWalkPairs more may be written
   std::int16_t* wide;         ///< out, likewise: the levels for which pairs have no room
   std::uint32_t* block_pair;  ///< out, [blocks + 1]: number of each block's first pair; the last
                               ///< entry is the number of pairs. kMostWalkPairs more may be
                               ///< written
 
-  // For subsequences.
   std::uint32_t chunks;              ///< enough for all subsequences
   std::uint32_t chunk_subsequences;  ///< of each; from scan_plan.hpp
   /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
@@ -62,17 +59,11 @@ struct WalkArgs {
   std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back
   std::uint32_t* chunk_exit;    ///< [chunks], zero at first
   std::uint16_t* chunk_ends;    ///< [chunks * kChunkEndWords]: a number, and so many states
-
-  // For groups.
-  const std::uint64_t* sums;  ///< [groups + 1], from unstuff_scan()
-  GroupGrid grid;
-  std::uint32_t room_words;  ///< likewise
 };
 
 /// For each decoder, before its first scan, on the device that is current.
 Status prepare_sync_subsequences();
 Status prepare_decode_subsequences();
-Status prepare_decode_groups();
 
 // `shared_bytes`: of a CTA, from scan_plan.hpp.
 
@@ -84,9 +75,5 @@ Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchC
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
 /// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
 Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
-
-/// Writes pairs and block_pair, a thread for each group of MCUs. The index is believed only where
-/// each group turns out to be as the index says.
-Status decode_groups(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
 
 }  // namespace zerorun

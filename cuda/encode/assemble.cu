@@ -223,7 +223,6 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads
   find_place(a, s, size);
   const std::uint32_t header = c.header;
   if (blockIdx.x == 0 && header <= output.capacity) copy_header<kThreads>(a.stream, output, header);
-  write_index<kThreads>(a, output, header <= output.capacity);
   std::uint64_t offset = header;
   for (std::uint32_t r = 0; r < c.rounds; ++r) {
     if (c.rounds > 1) {

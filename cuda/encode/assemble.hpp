@@ -33,11 +33,7 @@ struct AssembleArgs {
   std::uint64_t* next_chunks;      ///< those of the next launch, which this one clears
   std::uint32_t* next_chunk_bits;  ///< likewise
   std::uint32_t next_frames;       ///< frames whose part of these is not clear
-  /// The scan index, where the grid has groups. It goes into the header, or to `entries` if that is
-  /// not null: [frames][groups] in memory that the device can write.
-  std::uint32_t* group_sums;  ///< made by code_tiles(); cleared for the next launch
-  IndexEntry* entries;
-  const std::uint32_t* skip;  ///< if not null: where it is not 0, nothing is written
+  const std::uint32_t* skip;       ///< if not null: where it is not 0, nothing is written
   FrameOutput output[kMaxFrames];
 };
 

@@ -8,7 +8,6 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/count_tile.cuh"
-#include "cuda/encode/group_sums.cuh"
 
 namespace zerorun {
 namespace cuda_encode {
@@ -35,7 +34,6 @@ __device__ std::uint32_t* place_tile(const CodeTilesArgs& a, std::uint32_t numbe
 }
 
 /// Codes block by block, once to count the bits and once more to store them.
-template <bool kIndexed>
 __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
                                 std::uint32_t number, const Coded& b, const Coefficients& c) {
   keep_dense_block(w, c);
@@ -47,9 +45,6 @@ __device__ void code_dense_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w
               counting);
   });
   const Sums bits = warp_sums(counting.at);
-  if constexpr (kIndexed)
-    add_to_groups(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), bits.before,
-                  bits.total);
   std::uint32_t* const out = place_tile(a, number, bits.total);
   clear_words(out, (bits.total + 31) / 32);
   SharingWriter writer(out, bits.before);
@@ -81,12 +76,9 @@ __device__ void merge_words(Shared& s, WarpShared& w, std::uint32_t at, std::uin
     reinterpret_cast<uint4*>(out)[i] = reinterpret_cast<const uint4*>(w.tile)[i];
 }
 
-/// Codes the items in w.item. Only an index needs `exists`, of the lane's block, and `block_item`,
-/// the number of its first item.
-template <bool kIndexed>
+/// Codes the items in w.item.
 __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w,
-                                 std::uint32_t number, std::uint32_t items, bool exists,
-                                 std::uint32_t block_item) {
+                                 std::uint32_t number, std::uint32_t items) {
   const std::uint32_t each = items_of_lane(items);
   fill_list(w, items, 32 * each);
   const SharedAddress list = shared_address(w.item), codes = shared_address(&s.codes);
@@ -94,11 +86,6 @@ __device__ void code_listed_tile(const CodeTilesArgs& a, Shared& s, WarpShared& 
   code_items(list, each, codes, keeping);
   const std::uint32_t own_bits = keeping.finish();
   const Sums bits = warp_sums(own_bits);
-  if constexpr (kIndexed) {
-    const GroupPlace place = group_of(a.grid, tile_of(a.grid, number), exists);
-    add_to_groups(a, place, bits_before_block(place, list, codes, block_item, each, bits),
-                  bits.total);
-  }
   std::uint32_t* const out = place_tile(a, number, bits.total);
   const std::uint32_t tile_words = (bits.total + 31) / 32;
   if (!__any_sync(kFullWarp, own_bits > 32 * kKeptWords) && tile_words <= kTileItems) {
@@ -126,7 +113,7 @@ constexpr int code_ctas([[maybe_unused]] bool tuned) {
   return kCodeTilesCtas;
 }
 
-template <bool kIndexed, bool kTuned>
+template <bool kTuned>
 __global__ void __launch_bounds__(kThreads,
                                   bounded_ctas(code_ctas(kTuned), kThreads, sizeof(Shared)))
     code_tiles_kernel(const __grid_constant__ CodeTilesArgs a) {
@@ -145,28 +132,20 @@ __global__ void __launch_bounds__(kThreads,
   if (number >= a.grid.tiles) return;
   finish_transform<kTuned>(s, w, b, c);
   const Sums items = list_items(s, w, b, c);
-  if constexpr (kIndexed) add_pairs(a, group_of(a.grid, lane.tile, b.exists()), b, items);
   if (items.total > kTileItems)
-    code_dense_tile<kIndexed>(a, s, w, number, b, c);
+    code_dense_tile(a, s, w, number, b, c);
   else
-    code_listed_tile<kIndexed>(a, s, w, number, items.total, b.exists(), items.before);
+    code_listed_tile(a, s, w, number, items.total);
 }
 
-template <bool kIndexed, bool kTuned>
+template <bool kTuned>
 __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, std::uint32_t number,
                              const Coded& b, Coefficients& c) {
   finish_transform<kTuned>(s, w, b, c);
-  const Sums listed = list_items(s, w, b, c);
-  const std::uint32_t items = listed.total;
+  const std::uint32_t items = list_items(s, w, b, c).total;
   const bool dense = items > kTileItems;
   const std::uint32_t index = a.grid.tile_index(number);
   if (lane_index() == 0) a.item_count[index] = dense ? kDenseTile : items;
-  if constexpr (kIndexed) {
-    add_pairs(a, group_of(a.grid, tile_of(a.grid, number), b.exists()), b, listed);
-    if (!dense)
-      a.block_item[std::int64_t{index} * kTileBlocks + lane_index()] =
-          static_cast<std::uint16_t>(listed.before);
-  }
   if (dense) {
     count_dense_tile(s, w, b, c);
     return;
@@ -179,14 +158,8 @@ __device__ void collect_tile(const CodeTilesArgs& a, Shared& s, WarpShared& w, s
   count_listed_tile(s, w, items);
 }
 
-/// CTAs of collect_tiles_kernel on a processor.
-constexpr int collect_ctas(bool indexed, bool tuned) {
-  return indexed && tuned ? kTunedIndexCtas : kCodeTilesCtas;
-}
-
-template <bool kIndexed, bool kTuned>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, kTuned), kThreads,
-                                                         sizeof(Shared)))
+template <bool kTuned>
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCodeTilesCtas, kThreads, sizeof(Shared)))
     collect_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
   __shared__ Shared s;
   WarpShared& w = s.of_warp[warp_index()];
@@ -201,7 +174,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(collect_ctas(kIndexed, 
   Coefficients c;
   const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
   wait_for_fetched();
-  if (number < a.grid.tiles) collect_tile<kIndexed, kTuned>(a, s, w, number, b, c);
+  if (number < a.grid.tiles) collect_tile<kTuned>(a, s, w, number, b, c);
   __syncthreads();
   add_counts(s, counts + blockIdx.y);
 }
@@ -212,7 +185,7 @@ __device__ void clear_counts(SymbolCounts& counts) {
     for (auto& table : counts.count) table[i] = 0;
 }
 
-template <bool kIndexed, bool kTuned>
+template <bool kTuned>
 __global__ void __launch_bounds__(kThreads,
                                   bounded_ctas(code_ctas(kTuned), kThreads, sizeof(Shared)))
     code_collected_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
@@ -242,41 +215,30 @@ __global__ void __launch_bounds__(kThreads,
   wait_for_fetched();
   if (number >= a.grid.tiles) return;
   if (items != kDenseTile) {
-    bool exists = false;
-    std::uint32_t block_item = 0;
-    if constexpr (kIndexed) {
-      exists = Lane(a, number).block.exists;
-      block_item = a.block_item[std::int64_t{index} * kTileBlocks + lane_index()];
-    }
-    code_listed_tile<kIndexed>(a, s, w, number, items, exists, block_item);
+    code_listed_tile(a, s, w, number, items);
     return;
   }
   Coefficients c;
   const Coded b = transform_rows_of_tile<true, kTuned>(a, s, Lane(a, number), a.tune, c);
   __syncwarp();
   finish_transform<kTuned>(s, w, b, c);
-  code_dense_tile<kIndexed>(a, s, w, number, b, c);
+  code_dense_tile(a, s, w, number, b, c);
 }
 
-/// The forms of a kernel: [with an index][tuned].
+/// The forms of a kernel: [tuned].
 template <typename... Args>
-using Forms = void (*const[2][2])(CodeTilesArgs, Args...);
+using Forms = void (*const[2])(CodeTilesArgs, Args...);
 
 /// Launches the form of a kernel that fits, with CTAs for all tiles.
 template <typename... Args, typename... More>
-Status launch(void (*const (&forms)[2][2])(CodeTilesArgs, Args...), cudaStream_t stream,
+Status launch(void (*const (&forms)[2])(CodeTilesArgs, Args...), cudaStream_t stream,
               const CodeTilesArgs& args, const More&... more) {
   const LaunchShape shape{ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0,
                           args.frames};
-  const auto form = forms[args.grid.groups > 0 ? 1 : 0][args.tune != nullptr ? 1 : 0];
+  const auto form = forms[args.tune != nullptr ? 1 : 0];
   ZR_CUDA_TRY(launch_behind(form, shape, stream, args, more...));
   return Status::ok();
 }
-
-#define ZR_FORMS(kernel)                                                                     \
-  {                                                                                          \
-    {kernel<false, false>, kernel<false, true>}, { kernel<true, false>, kernel<true, true> } \
-  }
 
 }  // namespace
 }  // namespace cuda_encode
@@ -284,19 +246,20 @@ Status launch(void (*const (&forms)[2][2])(CodeTilesArgs, Args...), cudaStream_t
 using namespace cuda_encode;
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  static constexpr Forms<> kForms = ZR_FORMS(code_tiles_kernel);
+  static constexpr Forms<> kForms = {code_tiles_kernel<false>, code_tiles_kernel<true>};
   return launch(kForms, stream, args);
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  static constexpr Forms<SymbolCounts*> kForms = ZR_FORMS(collect_tiles_kernel);
+  static constexpr Forms<SymbolCounts*> kForms = {collect_tiles_kernel<false>,
+                                                  collect_tiles_kernel<true>};
   return launch(kForms, stream, args, counts);
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  static constexpr Forms<SymbolCounts*> kForms = ZR_FORMS(code_collected_tiles_kernel);
+  static constexpr Forms<SymbolCounts*> kForms = {code_collected_tiles_kernel<false>,
+                                                  code_collected_tiles_kernel<true>};
   return launch(kForms, stream, args, counts);
 }
-#undef ZR_FORMS
 
 }  // namespace zerorun

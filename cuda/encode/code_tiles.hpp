@@ -51,9 +51,6 @@ struct CodeTilesArgs {
   /// From collect_tiles() to code_collected_tiles(), else null.
   std::uint32_t* items;       ///< [tiles][kTileItems]
   std::uint32_t* item_count;  ///< [tiles], kDenseTile where they do not fit
-  /// Where the grid has groups, else null.
-  std::uint32_t* group_sums;  ///< [groups] bits and 2^16 times pairs are added to it
-  std::uint16_t* block_item;  ///< [tiles][kTileBlocks] items before a block; as `items`
   const std::uint32_t* skip;  ///< if not null: where it is not 0, nothing is coded
 };
 

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/base/device_tuning.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/encode/sized_encoder.hpp"
@@ -21,7 +20,6 @@ struct DeviceEncoder::Impl {
   std::optional<EncodeSetup> setup;  // of the last frame's shape
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
-  std::int64_t launch_blocks = kLaunchBlocks;
   unsigned long long last_stream = 0;  // of the last frame: only another stream has to wait for it
 
   ~Impl() {
@@ -89,8 +87,7 @@ struct DeviceEncoder::Impl {
         jobs = jobs.subspan(1);
         continue;
       }
-      const auto most =
-          static_cast<std::size_t>(frames_of_launch(setup->layout.blocks(), launch_blocks));
+      const auto most = static_cast<std::size_t>(frames_of_launch(setup->layout.blocks()));
       std::array<FrameJob, kMaxFrames> alike;
       std::size_t count = 0;
       for (; count < std::min(most, jobs.size()) && is_prepared(jobs[count].frame); ++count)
@@ -144,7 +141,6 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
     ZR_TRY(current_limits().status());
     auto impl = std::make_unique<Impl>();
     impl->params = params;
-    impl->launch_blocks = current_tuning().get(Tunable::launch_blocks, kLaunchBlocks);
     ZR_TRY(impl->done.create(cudaEventDisableTiming));
     return DeviceEncoder(std::move(impl));
   });

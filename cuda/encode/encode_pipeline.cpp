@@ -104,8 +104,6 @@ class CudaEncodePipeline final : public EncodePipeline {
     return clock_.collect(stream_.get());
   }
 
-  std::span<const IndexEntry> index() const override { return {encoder_.entries(), groups_}; }
-
  private:
   static constexpr std::int64_t kLeastCapacity = 4096;
   /// Rows of converted pictures start at whole sectors.
@@ -164,7 +162,6 @@ class CudaEncodePipeline final : public EncodePipeline {
   Result<SizedCoding> encode_sized(const EncodeParams& params, const EncodeSetup& setup,
                                    const Bring& bring) {
     outcome_.data()->scan_bytes = 0;
-    groups_ = 0;  // the index is in the stream
     const Status done = on_device([&]() -> Status {
       ConstFrameView picture;
       ZR_TRY(bring(picture));
@@ -177,10 +174,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   }
 
   Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
-    ZR_TRY(code(setup, [&](const FrameOutput& output) { return run(setup, frame, output); }));
-    const int group = setup.index_group_mcus;
-    groups_ = group == 0 ? 0 : static_cast<std::size_t>(index_groups(setup.layout, group));
-    return Status::ok();
+    return code(setup, [&](const FrameOutput& output) { return run(setup, frame, output); });
   }
 
   /// `run(output)` codes the picture and waits for the device.
@@ -233,7 +227,6 @@ class CudaEncodePipeline final : public EncodePipeline {
   PinnedBuffer<FrameOutcome> outcome_;
   DeviceBuffer<std::uint8_t> scan_;
   DeviceBuffer<std::uint8_t> converted_;  // planes of a surface
-  std::size_t groups_ = 0;
   FrameEncoder encoder_;
   SizedEncoder sized_;
 };

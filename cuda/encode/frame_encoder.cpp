@@ -48,7 +48,7 @@ bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
          a.v_max == b.v_max && a.layout.components == b.layout.components &&
          a.layout.restart_interval == b.layout.restart_interval &&
          a.tune.active() == b.tune.active() && a.huffman == b.huffman &&
-         a.fixed_specs == b.fixed_specs && a.index_group_mcus == b.index_group_mcus;
+         a.fixed_specs == b.fixed_specs;
 }
 
 /// And so do the tables on the device.
@@ -58,8 +58,8 @@ bool same_tables(const EncodeSetup& a, const EncodeSetup& b) {
 
 }  // namespace
 
-int frames_of_launch(std::int64_t blocks, std::int64_t launch_blocks) {
-  return static_cast<int>(std::clamp<std::int64_t>(launch_blocks / blocks, 1, kMaxFrames));
+int frames_of_launch(std::int64_t blocks) {
+  return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
 }
 
 /// Tiles and MCUs are counted in 32 bits.
@@ -78,7 +78,6 @@ void FrameEncoder::set_header(const EncodeParams& params, const EncodeSetup& set
   envelope_ = {};
   envelope_.parts_bytes = static_cast<std::uint32_t>(header_.size());
   envelope_.dht_at = static_cast<std::uint32_t>(places_.dht.begin);
-  envelope_.index = places_.index.value_or(ScanIndexPlace{});
   setup_.reset();
 }
 
@@ -185,8 +184,6 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
           chunk_bits_[own()].data(),
           items_.data(),
           item_count_.data(),
-          group_sums_.data(),
-          block_item_.data(),
           nullptr};
 }
 
@@ -225,8 +222,6 @@ Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                     states_[other()].data(),
                     chunk_bits_[other()].data(),
                     turn_.used_frames[other()],
-                    group_sums_.data(),
-                    header_.empty() ? entries_.data() : nullptr,
                     tiles.skip,
                     {}};
   for (std::size_t f = 0; f < jobs.size(); ++f) args.output[f] = jobs[f].output;
@@ -238,7 +233,7 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   graphs_.forget_all();
   room_ = frames;
   ZR_TRY(check_size(setup.layout));
-  grid_ = make_tile_grid(setup.layout, setup.index_group_mcus);
+  grid_ = make_tile_grid(setup.layout);
   ZR_TRY(reserve(setup));
   ZR_TRY(upload(setup, stream));
   const std::size_t chunks = std::size_t{grid_.chunks} * room_;
@@ -246,9 +241,6 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
     ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, chunks * sizeof(std::uint64_t), stream));
   for (const auto& bits : chunk_bits_)
     ZR_CUDA_TRY(cudaMemsetAsync(bits.data(), 0, chunks * sizeof(std::uint32_t), stream));
-  if (grid_.groups > 0)
-    ZR_CUDA_TRY(cudaMemsetAsync(group_sums_.data(), 0,
-                                std::size_t{grid_.groups} * room_ * sizeof(std::uint32_t), stream));
   turn_ = {};
   setup_ = setup;
   const bool optimal = setup.huffman == HuffmanTables::optimal;
@@ -286,12 +278,6 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   if (optimal) {
     ZR_TRY(items_.reserve(tiles * kTileItems));
     ZR_TRY(item_count_.reserve(tiles));
-  }
-  if (grid_.groups > 0) {
-    const std::int64_t groups = std::int64_t{room_} * grid_.groups;
-    ZR_TRY(group_sums_.reserve(groups));
-    if (optimal) ZR_TRY(block_item_.reserve(tiles * kTileBlocks));
-    if (header_.empty()) ZR_TRY(entries_.reserve(groups));
   }
   if (grid_.interval_chunks > kMaxSummedChunks) {
     ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));

@@ -25,12 +25,11 @@ struct FrameJob {
 };
 
 /// How many frames of `blocks` blocks one launch codes: enough to keep a GPU busy. More would need
-/// memory for all of them and gain nothing. `launch_blocks`: at most kLaunchBlocks.
-int frames_of_launch(std::int64_t blocks, std::int64_t launch_blocks = kLaunchBlocks);
+/// memory for all of them and gain nothing.
+int frames_of_launch(std::int64_t blocks);
 
-/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, less than 3 more
-/// with an index, for as many blocks as were coded at once. The caller orders work on different
-/// streams.
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, for as many blocks
+/// as were coded at once. The caller orders work on different streams.
 class FrameEncoder {
  public:
   /// Makes enqueue() write whole JPEG streams with these parameters, instead of scans alone.
@@ -99,10 +98,6 @@ class FrameEncoder {
   /// [kEncodeTables] in device memory: the tables of the first frame of the last call.
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
 
-  /// The index of the first frame of the last call, in pinned memory; only of scans alone, and if
-  /// the setup asks for an index.
-  const IndexEntry* entries() const noexcept { return entries_.data(); }
-
  private:
   Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
@@ -151,9 +146,6 @@ class FrameEncoder {
   DeviceBuffer<std::uint8_t> header_parts_, headers_;
   DeviceBuffer<std::uint32_t> header_bytes_;
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
-  DeviceBuffer<std::uint32_t> group_sums_;
-  DeviceBuffer<std::uint16_t> block_item_;
-  PinnedBuffer<IndexEntry> entries_;
   DeviceBuffer<std::uint64_t> chunk_first_bit_, scan_temp_;
   std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk

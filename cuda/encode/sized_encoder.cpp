@@ -28,11 +28,8 @@ Status SizedEncoder::set_shape(const EncodeParams& params, const EncodeSetup& se
   counted_ = setup.layout;
   grid_ = SampleGrid::of(setup.width, setup.height);
   if (grid_) {
-    EncodeParams of_sample = params;
-    of_sample.index = false;
     constexpr int kTile = SampleGrid::kTile;
-    ZR_LET(made,
-           make_encode_setup(of_sample, setup.format, grid_->wide * kTile, grid_->high * kTile));
+    ZR_LET(made, make_encode_setup(params, setup.format, grid_->wide * kTile, grid_->high * kTile));
     counted_ = made.layout;
   }
   tables_on_host_.resize(1);
@@ -166,7 +163,7 @@ Status SizedEncoder::sample_planes(const CodeTilesArgs& planes, cudaStream_t str
                                    CodeTilesArgs& counted) {
   counted = planes;
   counted.layout = counted_;
-  counted.grid = make_tile_grid(counted_, 0);
+  counted.grid = make_tile_grid(counted_);
   counted.skip = nullptr;
   if (!grid_) return Status::ok();
   CopySampleArgs copy{*grid_, counted_.components, {}, {}, {}, {}};

@@ -15,11 +15,10 @@ inline constexpr std::uint32_t kMaxDhtBytes = kEncodeTables * (kDhtLeadBytes + 2
 /// A stream is header, scan and EOI, where parts_bytes > 0; else it is the scan alone. Frames that
 /// share their Huffman tables share the header. All pointers are device memory. Plain data.
 struct StreamEnvelope {
-  const std::uint8_t* parts;  ///< SOI to SOS without DHT segments, with zeros for index entries
+  const std::uint8_t* parts;  ///< SOI to SOS without DHT segments
   std::uint32_t parts_bytes;
   std::uint32_t dht_at;         ///< where the DHT segments belong in `parts`
-  ScanIndexPlace index;         ///< of the entries in the header; groups 0: there are none
-  std::uint8_t* header;         ///< complete but for the entries; made by make_stream_tables()
+  std::uint8_t* header;         ///< made by make_stream_tables()
   std::uint32_t* header_bytes;  ///< a number for each header
   std::uint32_t stride;         ///< from a frame's header to the next one; 0: all frames share one
 };

@@ -25,11 +25,9 @@ __device__ void copy_bytes(void* to, const void* from, unsigned count) {
     static_cast<std::uint8_t*>(to)[i] = static_cast<const std::uint8_t*>(from)[i];
 }
 
-/// What stands in front of the DHT segments; index entries are written by assemble().
+/// What stands in front of the DHT segments.
 __device__ void write_head(const StreamEnvelope& stream, std::uint8_t* header) {
-  without_entries(stream.index, stream.dht_at, [&](std::uint32_t begin, std::uint32_t end) {
-    copy_bytes(header + begin, stream.parts + begin, end - begin);
-  });
+  copy_bytes(header, stream.parts, stream.dht_at);
 }
 
 /// Returns how many bytes it has.

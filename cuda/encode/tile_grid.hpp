@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
-#include "codec/syntax/scan_index.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/known_divisor.hpp"
 #include "cuda/encode/tuning.hpp"
@@ -30,9 +29,6 @@ struct TileGrid {
   std::uint32_t interval_tiles;   ///< likewise
   std::uint32_t interval_chunks;  ///< likewise
   std::uint32_t intervals, tiles, chunks;
-  KnownDivisor by_group_blocks;   ///< groups of the scan index
-  std::uint32_t interval_groups;  ///< of each interval; the last one may have fewer
-  std::uint32_t groups;           ///< 0: the scan gets no index
 
 #ifdef __CUDACC__
   /// Indices in arrays of tiles and of chunks, for the CTA's frame.
@@ -45,8 +41,7 @@ struct TileGrid {
 #endif
 };
 
-/// `group_mcus` 0: no index.
-inline TileGrid make_tile_grid(const ScanLayout& layout, int group_mcus) {
+inline TileGrid make_tile_grid(const ScanLayout& layout) {
   const auto up = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::uint32_t>(ceil_div(a, b));
   };
@@ -65,11 +60,6 @@ inline TileGrid make_tile_grid(const ScanLayout& layout, int group_mcus) {
   const std::uint32_t last_tiles = up(last_mcus * layout.blocks_per_mcu, kTileBlocks);
   grid.tiles = (grid.intervals - 1) * grid.interval_tiles + last_tiles;
   grid.chunks = (grid.intervals - 1) * grid.interval_chunks + up(last_tiles, kChunkTiles);
-  if (group_mcus == 0) return grid;
-  grid.by_group_blocks =
-      KnownDivisor(static_cast<std::uint32_t>(group_mcus * layout.blocks_per_mcu));
-  grid.interval_groups = up(layout.interval_mcus(), group_mcus);
-  grid.groups = static_cast<std::uint32_t>(index_groups(layout, group_mcus));
   return grid;
 }
 

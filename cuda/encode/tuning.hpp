@@ -38,8 +38,6 @@ inline constexpr int kCountTilesCtas = 4;
 /// sixteen streams and one frame alone, with a CTA for four of its sample's 190 tiles (48): 87 and
 /// 221; with 24 CTAs 83 and 242.
 inline constexpr int kSearchSizeCtas = 4;
-/// The same of collect_tiles with an index and tuned, which spills 8 bytes with 96 registers.
-inline constexpr int kTunedIndexCtas = 4;
 /// The same of code_tiles and code_collected_tiles tuned on compute capability 10.0, which spill 8
 /// and 4 bytes there.
 inline constexpr int kTunedCtas10 = 4;

@@ -45,8 +45,6 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
       const auto& component = setup.layout.component[c];
       plane_bytes[c] = std::int64_t{plane_stride(component)} * component.height;
     }
-  const int group = setup.index_group_mcus;
-  const std::int64_t entries = group == 0 ? 0 : index_groups(setup.layout, group);
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(specs_.reserve(kEncodeTables));
   ZR_TRY(divisors_.reserve(1));
@@ -64,7 +62,7 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
       scratch_array(arrays_.packed, packed_capacity_),
       scratch_array(arrays_.interval_first_byte, intervals + 1),
       scratch_array(arrays_.interval_bits, intervals), scratch_array(arrays_.scan, scan_capacity_),
-      scratch_array(arrays_.scan_bytes, 1), scratch_array(arrays_.entries, entries));
+      scratch_array(arrays_.scan_bytes, 1));
 }
 
 Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t stream) {
@@ -148,14 +146,6 @@ Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const Step
                               blocks * kBlockSize, arrays_.tables, arrays_.code, arrays_.code_bits},
                              exec));
   const std::int64_t interval_blocks = setup.layout.interval_mcus() * setup.layout.blocks_per_mcu;
-  if (setup.index_group_mcus != 0) {
-    ZR_TRY(announce(probe, "group_index"));
-    ZR_TRY(group_index_cuda(
-        {blocks, interval_blocks,
-         std::int64_t{setup.index_group_mcus} * setup.layout.blocks_per_mcu, arrays_.symbols,
-         arrays_.block_first_symbol, arrays_.code_bits, arrays_.entries},
-        exec));
-  }
   ZR_TRY(announce(probe, "bit_pack"));
   ZR_TRY(bit_pack_cuda(
       {blocks, interval_blocks, arrays_.block_first_symbol, arrays_.code, arrays_.code_bits,

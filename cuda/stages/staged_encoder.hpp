@@ -24,7 +24,6 @@ struct StagedEncodeArrays {
   HuffmanSpec* specs;                  ///< [kEncodeTables]
   std::uint32_t* code;                 ///< as many as symbols
   std::uint8_t* code_bits;             ///< as many as symbols
-  IndexEntry* entries;                 ///< of the scan index, if it is asked for
   std::uint8_t* packed;                ///< [interval_first_byte[intervals]]
   std::uint64_t* interval_first_byte;  ///< [intervals + 1]
   std::uint64_t* interval_bits;        ///< [intervals]

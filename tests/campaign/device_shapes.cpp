@@ -44,7 +44,6 @@ std::vector<EncodeParams> all_ways() {
   add([](EncodeParams& way) { way.restart = RestartPolicy::none(); });
   add([](EncodeParams& way) { way.restart = RestartPolicy::mcus(3); });
   add([](EncodeParams& way) { way.restart = RestartPolicy::mcu_rows(1); });
-  add([](EncodeParams& way) { way.index = true; });
   add([](EncodeParams& way) { way.quality = 100; });
   add([](EncodeParams& way) { way.size.target_bytes = 900; });
   return ways;

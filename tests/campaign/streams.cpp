@@ -19,21 +19,7 @@ LibjpegOptions short_tables() {
   return options;
 }
 
-/// With an index of the scan, which libjpeg does not write.
-Bytes indexed_stream() {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  params.index = true;
-  params.huffman = HuffmanTables::optimal;
-  params.quality = 40;
-  const TestFrame picture = make_frame(Content::photo, PixelFormat::yuv420p, 40, 24, 1);
-  Bytes jpeg;
-  const auto encoder = Encoder::create(params);
-  if (encoder.is_ok()) (void)Encoder(*Encoder::create(params)).encode(picture.view(), jpeg);
-  return jpeg;
-}
-
-/// The smallest that there is, grey in one scan, three scans, and an index.
+/// The smallest that there is, grey in one scan, and three scans.
 void add_odd_ones(std::vector<NamedStream>& out) {
   LibjpegOptions options = short_tables();
   out.push_back({"1x1", libjpeg_sample(1, 1, Subsampling::s420, options)});
@@ -42,7 +28,6 @@ void add_odd_ones(std::vector<NamedStream>& out) {
   options.restart_mcus = 1;
   options.scans = {{0}, {1}, {2}};
   out.push_back({"three scans with restarts", libjpeg_sample(25, 17, Subsampling::s420, options)});
-  out.push_back({"scan index", indexed_stream()});
 }
 
 }  // namespace

@@ -54,8 +54,7 @@ std::size_t most_of_scans(const Bytes& bytes) {
     for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period)
       for (const std::uint32_t chunks : {1u, 1000u})
         for (const std::uint32_t size : {1u << 12, 1u << 22, 1u << 28}) {
-          const ScanNeeds needs{size,  size / 12, 1,         chunks * kChunkSubsequences,
-                                pairs, period,    size / 100};
+          const ScanNeeds needs{size, size / 12, 1, chunks * kChunkSubsequences, pairs, period};
           most = std::max(most, bytes(needs));
         }
   return most;
@@ -69,22 +68,15 @@ std::size_t decode_bytes(const DeviceLimits& limits) {
   return most_of_scans(
       [&](const ScanNeeds& n) { return plan_subsequences(limits, n).decode_bytes; });
 }
-std::size_t group_bytes(const DeviceLimits& limits) {
-  return most_of_scans([&](const ScanNeeds& n) { return plan_groups(limits, n).bytes; });
-}
 
 constexpr Promise kPromises[] = {
     {"sync_subsequences_kernel", kSyncCtas, sync_bytes},
     {"decode_subsequences_kernel", 1, decode_bytes},
-    {"decode_groups_kernel", 1, group_bytes},
     {"transform_blocks_kernel", kTransformCtas, none},
-    {"code_tiles_kernelILb0ELb1E", kTunedCtas10, none},
-    {"code_tiles_kernelILb1ELb1E", kTunedCtas10, none},
+    {"code_tiles_kernelILb1E", kTunedCtas10, none},
     {"code_tiles_kernel", kCodeTilesCtas, none},
-    {"collect_tiles_kernelILb1ELb1E", kTunedIndexCtas, none},
     {"collect_tiles_kernel", kCodeTilesCtas, none},
-    {"code_collected_tiles_kernelILb0ELb1E", kTunedCtas10, none},
-    {"code_collected_tiles_kernelILb1ELb1E", kTunedCtas10, none},
+    {"code_collected_tiles_kernelILb1E", kTunedCtas10, none},
     {"code_collected_tiles_kernel", kCodeTilesCtas, none},
     {"assemble_kernel", kAssembleCtas, none},
 };

@@ -120,7 +120,7 @@ TEST_F(PipelineParity, EveryQualityTableAndRestart) {
         }
 }
 
-/// The fused kernels with and without an index, sparse, dense and padded tiles; and the stages.
+/// The fused kernels: sparse, dense and padded tiles; and the stages.
 TEST_F(PipelineParity, EveryTune) {
   for (const Tune tune : kAllTunes)
     for (const Effort effort : kAllEfforts)
@@ -134,7 +134,6 @@ TEST_F(PipelineParity, EveryTune) {
             params.huffman = tables;
             params.subsampling = sampling;
             params.quality = quality;
-            params.index = quality == 90;
             Pair pair(params);
             for (const Content content : kContents) {
               const TestFrame frame = make_frame(content, PixelFormat::rgb24, 203, 117, 5);
@@ -159,7 +158,6 @@ TEST_F(PipelineParity, ClippedBlocksOfText) {
           params.huffman = tables;
           params.subsampling = sampling;
           params.quality = quality;
-          params.index = quality == 75;
           Pair pair(params);
           const PixelFormat format = planar_format(sampling);
           for (const auto& [width, height] : {std::pair{203, 117}, std::pair{1303, 751}}) {
@@ -184,7 +182,6 @@ TEST_F(PipelineParity, TargetSizes) {
             params.tune = tune;
             params.effort = effort;
             params.huffman = tables;
-            params.index = width == 203 && effort == Effort::fast;
             params.size.target_bytes = static_cast<std::size_t>(width * height / 5);
             params.note_setting = true;
             Pair pair(params);
@@ -224,42 +221,18 @@ TEST_F(PipelineParity, TunedTilesOfEveryDensity) {
     table.fill(255);
     for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
     for (const HuffmanTables tables : kTables)
-      for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr})
-        for (const bool index : {false, true}) {
-          EncodeParams params;
-          params.tune = tune;
-          params.effort = Effort::best;
-          params.huffman = tables;
-          params.luma_table = params.chroma_table = table;
-          params.index = index;
-          Pair pair(params);
-          ASSERT_NO_FATAL_FAILURE(pair.expect_same(
-              make_frame(Content::noise, PixelFormat::yuv420p, 1303, 750, 4).view()))
-              << kept;
-        }
-  }
-}
-
-TEST_F(PipelineParity, WithAScanIndex) {
-  for (const HuffmanTables tables : kTables)
-    for (const RestartPolicy& restart : kRestarts)
-      for (const Subsampling sampling : kAllSubsamplings) {
+      for (const Tune tune : {Tune::photo, Tune::text, Tune::psnr}) {
         EncodeParams params;
-        params.index = true;
+        params.tune = tune;
+        params.effort = Effort::best;
         params.huffman = tables;
-        params.restart = restart;
-        params.subsampling = sampling;
+        params.luma_table = params.chroma_table = table;
         Pair pair(params);
-        for (const auto& [width, height] : {std::array{203, 117}, {1, 1}, {640, 480}, {40, 30}})
-          ASSERT_NO_FATAL_FAILURE(pair.expect_same(
-              make_frame(Content::photo, PixelFormat::rgb24, width, height, 5).view()));
+        ASSERT_NO_FATAL_FAILURE(
+            pair.expect_same(make_frame(Content::noise, PixelFormat::yuv420p, 1303, 750, 4).view()))
+            << kept;
       }
-  EncodeParams params;
-  params.index = true;
-  params.restart = RestartPolicy::mcus(1);
-  Pair pair(params);  // several segments
-  ASSERT_NO_FATAL_FAILURE(
-      pair.expect_same(make_frame(Content::noise, PixelFormat::yuv444p, 1601, 1201, 1).view()));
+  }
 }
 
 TEST_F(PipelineParity, EveryStageOfEveryContent) {
@@ -271,7 +244,6 @@ TEST_F(PipelineParity, EveryStageOfEveryContent) {
           EncodeParams params;
           params.huffman = tables;
           params.restart = restart;
-          params.index = true;
           const TestFrame frame = make_frame(content, format, 131, 77, 9);
           ASSERT_EQ(first_difference(params, frame.view()), "")
               << describe(params, frame.view()) << ", " << name(content);
@@ -393,18 +365,14 @@ TEST_F(PipelineParity, LongAndDenseTiles) {
       QuantTable table;
       table.fill(255);
       for (int k = 0; k < kept; ++k) table[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = 1;
-      for (const bool index : {false, true}) {
-        EncodeParams params;
-        params.huffman = tables;
-        params.luma_table = params.chroma_table = table;
-        params.index = index;
-        Pair pair(params);
-        for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8})
-          for (const Content content : {Content::noise, Content::photo})
-            ASSERT_NO_FATAL_FAILURE(
-                pair.expect_same(make_frame(content, format, 300, 150, 4).view()))
-                << kept;
-      }
+      EncodeParams params;
+      params.huffman = tables;
+      params.luma_table = params.chroma_table = table;
+      Pair pair(params);
+      for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::gray8})
+        for (const Content content : {Content::noise, Content::photo})
+          ASSERT_NO_FATAL_FAILURE(pair.expect_same(make_frame(content, format, 300, 150, 4).view()))
+              << kept;
     }
 }
 
@@ -448,17 +416,15 @@ TestFrame tiles_of_every_number_of_items(int most) {
 /// Lanes get equal parts of a tile's items, which are filled up to that; more than 1728 do not fit.
 TEST_F(PipelineParity, TilesOfEveryNumberOfItems) {
   const TestFrame frame = tiles_of_every_number_of_items(56);
-  for (const HuffmanTables tables : kTables)
-    for (const bool index : {false, true}) {
-      EncodeParams params;
-      params.restart = RestartPolicy::none();
-      params.huffman = tables;
-      params.index = index;
-      params.luma_table.emplace().fill(kTileQuantiser);
-      params.chroma_table = params.luma_table;
-      Pair pair(params);
-      ASSERT_NO_FATAL_FAILURE(pair.expect_same(frame.view()));
-    }
+  for (const HuffmanTables tables : kTables) {
+    EncodeParams params;
+    params.restart = RestartPolicy::none();
+    params.huffman = tables;
+    params.luma_table.emplace().fill(kTileQuantiser);
+    params.chroma_table = params.luma_table;
+    Pair pair(params);
+    ASSERT_NO_FATAL_FAILURE(pair.expect_same(frame.view()));
+  }
 }
 
 /// An interval of more chunks than a CTA adds up: 2049, 2059 (the last one has a single tile),
@@ -479,7 +445,6 @@ TEST_F(PipelineParity, DeviceFramesAndStreams) {
   for (const HuffmanTables tables : kTables) {
     EncodeParams params;
     params.huffman = tables;
-    params.index = tables == HuffmanTables::standard;
     params.segments = {{0xFE, {'h', 'i'}}};
     auto device_encoder = DeviceEncoder::create(params);
     ASSERT_TRUE(device_encoder) << device_encoder.status().message();

@@ -25,7 +25,6 @@ struct CpuArrays {
   HuffmanEncodeTables tables;
   std::vector<std::uint8_t> code_bits, packed, scan;
   std::vector<std::uint64_t> interval_first_byte, interval_bits;
-  std::vector<IndexEntry> entries;  // empty without a scan index
 };
 
 std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
@@ -90,14 +89,7 @@ void make_bits(const EncodeSetup& setup, CpuArrays& out, Exec& exec) {
   (void)cpu_stages().huffman_encode(
       {out.symbols.data(), &total, total, &out.tables, out.code.data(), out.code_bits.data()},
       exec);
-  const std::int64_t per_mcu = setup.layout.blocks_per_mcu, group = setup.index_group_mcus;
-  const std::int64_t interval_blocks = setup.layout.interval_mcus() * per_mcu;
-  if (group != 0) {
-    out.entries.resize(size_of(index_groups(setup.layout, setup.index_group_mcus)));
-    (void)cpu_stages().group_index({blocks, interval_blocks, group * per_mcu, out.symbols.data(),
-                                    out.first.data(), out.code_bits.data(), out.entries.data()},
-                                   exec);
-  }
+  const std::int64_t interval_blocks = setup.layout.interval_mcus() * setup.layout.blocks_per_mcu;
   out.packed.resize(size_of(max_packed_bytes(blocks, intervals)));
   out.interval_first_byte.resize(size_of(intervals + 1));
   out.interval_bits.resize(size_of(intervals));
@@ -208,7 +200,6 @@ std::string compare_all(const EncodeSetup& setup, const CpuArrays& cpu,
                    reinterpret_cast<const std::uint8_t*>(gpu.tables), none);
   comparer.compare("huffman_encode", "code", cpu.code, gpu.code, by_symbol);
   comparer.compare("huffman_encode", "code_bits", cpu.code_bits, gpu.code_bits, by_symbol);
-  comparer.compare("group_index", "entries", cpu.entries, gpu.entries, none);
   comparer.compare("bit_pack", "interval_first_byte", cpu.interval_first_byte,
                    gpu.interval_first_byte, none);
   comparer.compare("bit_pack", "interval_bits", cpu.interval_bits, gpu.interval_bits, none);

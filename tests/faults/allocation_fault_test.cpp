@@ -72,8 +72,7 @@ TEST(AllocationFault, Encoder) {
     fail_every_allocation("encode, " + std::to_string(threads) + " threads",
                           [&] { return encode_once(params, PixelFormat::yuv420p); });
     params.huffman = HuffmanTables::optimal;
-    params.index = true;
-    fail_every_allocation("encode RGB with optimal tables and an index",
+    fail_every_allocation("encode RGB with optimal tables",
                           [&] { return encode_once(params, PixelFormat::rgb24); });
   }
 }

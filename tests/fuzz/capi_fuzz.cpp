@@ -173,7 +173,6 @@ class Session {
     params.restart = script_.choice(4);
     params.restart_count = script_.choice(8);
     params.threads = script_.choice(3);
-    params.index = script_.choice(2);
     params.tune = script_.choice(4);
     params.effort = script_.choice(2);
     params.tables = script_.choice(5);

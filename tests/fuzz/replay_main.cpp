@@ -56,7 +56,6 @@ std::vector<Bytes> own_streams(test::Random& random) {
     params.huffman = i / 6 % 2 == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
     if (i % 3 == 0) params.restart = RestartPolicy::none();
     if (i % 3 == 1) params.restart = RestartPolicy::mcus(random.between(1, 4));
-    params.index = i % 16 == 5;
     Frame frame;
     (void)frame.reshape(PixelFormat::rgb24, random.between(1, 64), random.between(1, 40));
     const FrameView view = frame.view();

@@ -55,7 +55,6 @@ EncodeParams read_params(Input& input) {
     for (std::uint16_t& entry : table) entry = static_cast<std::uint16_t>(1 + input.below(255));
     params.luma_table = table;
   }
-  params.index = input.below(2) == 1;
   return params;
 }
 

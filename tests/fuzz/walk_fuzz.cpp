@@ -1,7 +1,7 @@
 // What the GPU decoders do with a scan, on the host, against the CPU's stages: the fast decoder's
-// walks over subsequences, how they are synchronised, the groups of an index, and the careful
-// decoder. So a difference between CPU and GPU is looked for without a GPU. What threads, warps and
-// CTAs tell each other is device code; tests/cuda compares that.
+// walks over subsequences, how they are synchronised, and the careful decoder. So a difference
+// between CPU and GPU is looked for without a GPU. What threads, warps and CTAs tell each other is
+// device code; tests/cuda compares that.
 // SPDX-License-Identifier: MIT
 #include <deque>
 #include <exception>
@@ -12,7 +12,6 @@
 #include "cuda/base/tuning.hpp"
 #include "tests/cuda/decode/careful_scan.hpp"
 #include "tests/cuda/decode/host_chunk.hpp"
-#include "tests/cuda/decode/host_groups.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
 namespace zerorun::fuzz {
@@ -92,33 +91,6 @@ void check_long_walks(const ScanOnHost& on_host, std::span<const test::Subsequen
   }
 }
 
-/// Groups that turn out to be as their index says have the levels of the stages, whatever index
-/// that is.
-bool check_index(const ScanOnHost& on_host, const test::StageScan& stages,
-                 const test::HostIndex& index) {
-  const test::GroupScan groups =
-      test::decode_by_index(on_host.scan, on_host.tables, on_host.words, index);
-  hold(groups.broken);
-  if (!groups.as_said) return false;
-  check(!stages.fault, "a scan with a fault is not as an index says");
-  check(groups.levels == stages.levels, "groups have the levels of the stages");
-  return true;
-}
-
-void check_groups(const ScanOnHost& on_host, const test::StageScan& stages, Choices& choices) {
-  const test::CleanScan& scan = on_host.scan;
-  if (!scan.restarts_fit) return;
-  if (scan.index) check_index(on_host, stages, *scan.index);
-  const auto sound = !stages.fault && stages.padded_with_ones;
-  const int most = kMaxIndexGroupBlocks / scan.header.layout.blocks_per_mcu;
-  test::HostIndex index = test::true_index(scan, std::min(1 << choices.below(4), most));
-  const bool as_said = check_index(on_host, stages, index);
-  check(as_said == sound, "the true index is taken, and none for a scan with a fault");
-  const auto at = choices.below(static_cast<std::uint32_t>(index.sums.size()));
-  index.sums[at] = (index.sums[at] + pack_sum(choices.below(40), choices.below(5))) & kGroupSumMask;
-  check_index(on_host, stages, index);
-}
-
 /// Damage seldom hits the few bits of padding, so one of an interval's last bits is cleared here.
 void check_last_bits(test::CleanScan scan, Choices& choices) {
   const std::size_t interval =
@@ -129,7 +101,6 @@ void check_last_bits(test::CleanScan scan, Choices& choices) {
   const ScanOnHost on_host(scan);
   const test::StageScan stages = test::decode_by_stages(scan);
   hold(test::contradiction(stages, test::decode_fast(scan, on_host.tables, on_host.words)));
-  check_groups(on_host, stages, choices);
 }
 
 void check_scan(const test::CleanScan& scan, Choices& choices) {
@@ -139,7 +110,6 @@ void check_scan(const test::CleanScan& scan, Choices& choices) {
   const auto subs = test::subsequences_of(scan, on_host.tables, on_host.words);
   check_ends(on_host, subs, choices);
   check_long_walks(on_host, subs, choices);
-  check_groups(on_host, stages, choices);
   hold(test::careful_contradiction(scan, stages, 32 << choices.below(6)));
   if (!stages.fault && choices.below(4) == 0) check_last_bits(scan, choices);
 }

@@ -51,13 +51,12 @@ struct StreamInfo {
   std::vector<ComponentInfo> components;
   std::optional<Subsampling> subsampling;  ///< unset for factors that have no such name
   int restart_interval_mcus = 0;           ///< as of the first scan; 0 = none
-  int index_group_mcus = 0;  ///< MCUs for each entry of the index (EncodeParams::index); 0 = none
   bool has_jfif = false;
   bool standard_huffman_tables = false;  ///< the first scan uses Annex K.3, sent or not
   std::optional<int> quality;  ///< libjpeg's scale, if the tables are K.1 and K.2 scaled by it
   int pixel_aspect_x = 1, pixel_aspect_y = 1;
   int exif_orientation = 1;  ///< 1..8; 1 where there is none
-  /// APPn and COM, in order, without a scan index: it fits no other stream.
+  /// APPn and COM, in order.
   std::vector<MarkerSegment> segments;
   std::size_t header_bytes = 0;  ///< offset of the first entropy-coded byte
 };

@@ -202,7 +202,6 @@ typedef struct zerorun_encode_params {
   const uint16_t *luma_table, *chroma_table;
   const zerorun_segment* segments;
   size_t segment_count;
-  int32_t index; /* not 0: an index of the scan in APP9 segments, for zerorun's CUDA decoder */
   int32_t instruction_set; /* ZERORUN_INSTRUCTION_SET_... */
   int32_t tune;            /* ZERORUN_TUNE_... */
   int32_t effort;          /* ZERORUN_EFFORT_... */
@@ -421,8 +420,7 @@ typedef struct zerorun_info {
   int32_t quality;               /* on libjpeg's scale; 0: other tables */
   int32_t exif_orientation;      /* 1..8 */
   int32_t pixel_aspect_x, pixel_aspect_y;
-  size_t header_bytes;      /* offset of the first entropy-coded byte */
-  int32_t index_group_mcus; /* MCUs for each entry of the scan index; 0: none */
+  size_t header_bytes; /* offset of the first entropy-coded byte */
 } zerorun_info;
 
 /* Reads the headers up to the first scan. */

@@ -92,7 +92,6 @@ TEST(Allocation, EncoderReusesItsMemory) {
         params.backend = Backend::cpu;
         params.huffman = tables;
         params.threads = threads;
-        params.index = format == PixelFormat::rgb24;  // one of the two is enough
         const TestFrame first = make_frame(Content::noise, format, 320, 200, 1);
         const TestFrame second = make_frame(Content::photo, format, 320, 200, 2);
         auto encoder = Encoder::create(params);

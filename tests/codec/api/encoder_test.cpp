@@ -169,12 +169,6 @@ TEST(EncoderOutput, BoundIsRefusedForWhatCannotBeEncoded) {
             Errc::invalid_frame);
   EXPECT_EQ(max_encoded_bytes(cpu(), PixelFormat::rgb24, 5, 65536).status().code(),
             Errc::invalid_frame);
-  EncodeParams indexed = cpu();
-  indexed.index = true;
-  EXPECT_TRUE(max_encoded_bytes(indexed, PixelFormat::yuv420p, 65535, 65535).is_ok());
-  indexed.restart = RestartPolicy::mcus(1);  // an entry for each MCU
-  EXPECT_EQ(max_encoded_bytes(indexed, PixelFormat::yuv420p, 65535, 65535).status().code(),
-            Errc::invalid_argument);
   const auto largest = max_encoded_bytes(cpu(), PixelFormat::yuv444p, 65535, 65535);
   ASSERT_TRUE(largest.is_ok());
   // 3 x 8192 x 8192 blocks of 63 x 26 + 27 bits, doubled; no 32-bit wrap.

@@ -216,30 +216,16 @@ TEST(Inspect, EveryPrefixIsAnErrorUpToTheFirstScan) {
   EXPECT_TRUE(inspect(input.bytes()).is_ok());
 }
 
-TEST(Inspect, AScanIndexIsSaidAndNotCopied) {
-  EncodeParams params;
-  params.segments = {{0xE9, {'o', 't', 'h', 'e', 'r'}}};
-  EXPECT_EQ(inspected(encoded(params)).index_group_mcus, 0);
-  params.index = true;
-  for (const auto& [format, mcus] : {std::pair(PixelFormat::yuv420p, 2),
-                                     {PixelFormat::yuv422p, 2},
-                                     {PixelFormat::yuv444p, 4},
-                                     {PixelFormat::gray8, 8}}) {
-    const Bytes jpeg = encoded(params, format);
-    EXPECT_EQ(parse_headers(jpeg).count(0xE9), 2u);
-    const StreamInfo info = inspected(jpeg);
-    EXPECT_EQ(info.index_group_mcus, mcus);
-    ASSERT_EQ(info.segments.size(), 2u);  // JFIF and the caller's
-    EXPECT_EQ(info.segments[1].payload, params.segments[0].payload);
-    // Of a later version it is none for us, but not to be copied either.
-    Bytes changed = jpeg;
-    const std::size_t at = parse_headers(jpeg).segments[2].offset;
-    ASSERT_EQ(std::to_integer<int>(changed[at + 1]), 0xE9);
-    changed[at + 4 + 8] = std::byte{2};
-    const StreamInfo later = inspected(changed);
-    EXPECT_EQ(later.index_group_mcus, 0);
-    EXPECT_EQ(later.segments.size(), 2u);
-  }
+/// Earlier programs wrote an index of the scan into APP9. It is a segment like any other.
+TEST(Inspect, AnIndexOfEarlierProgramsIsAnySegment) {
+  const Bytes plain = encoded({});
+  const std::vector<std::uint8_t> payload = old_index_payload(6);
+  const Bytes jpeg = with_inserted(plain, 2, make_segment(0xE9, payload));
+  const StreamInfo info = inspected(jpeg);
+  ASSERT_EQ(info.segments.size(), inspected(plain).segments.size() + 1);
+  EXPECT_EQ(info.segments[0].marker, 0xE9);
+  EXPECT_EQ(info.segments[0].payload, payload);
+  EXPECT_EQ(info.header_bytes, inspected(plain).header_bytes + 4 + payload.size());
 }
 
 }  // namespace

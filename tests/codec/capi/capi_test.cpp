@@ -110,9 +110,6 @@ TEST(CApi, ParametersMeanTheSame) {
   c.no_jfif_header = 1;
   cpp.jfif_header = false;
   expect_same(c, cpp);
-  c.index = 1;
-  cpp.index = true;
-  expect_same(c, cpp);
   c.tune = ZERORUN_TUNE_PHOTO;
   cpp.tune = Tune::photo;
   expect_same(c, cpp);

@@ -97,7 +97,7 @@ class Pipelines {
 };
 
 Bytes stream_of(Content content, Subsampling sampling, int width, int height, Random& random,
-                int restart_mcus = 0, bool index = false) {
+                int restart_mcus = 0) {
   EncodeParams params;
   params.backend = Backend::cpu;
   params.threads = 1;
@@ -105,7 +105,6 @@ Bytes stream_of(Content content, Subsampling sampling, int width, int height, Ra
   params.quality = random.between(1, 100);
   params.huffman = random.below(2) == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
   params.restart = restart_mcus == 0 ? RestartPolicy::none() : RestartPolicy::mcus(restart_mcus);
-  params.index = index;
   auto encoder = Encoder::create(params);
   Bytes out;
   const TestFrame frame =
@@ -129,7 +128,7 @@ TEST(FastParts, EveryContentAndSampling) {
     }
 }
 
-TEST(FastParts, LongIntervalsAndAnIndex) {
+TEST(FastParts, LongIntervals) {
   Random random(12);
   Pipelines pipelines(kNoLimits);
   for (int i = 0; i < (kSanitized ? 5 : 30); ++i) {
@@ -137,8 +136,7 @@ TEST(FastParts, LongIntervalsAndAnIndex) {
     const Subsampling sampling = kAllSubsamplings[random.below(6)];
     const int restart = random.below(3) == 0 ? 0 : random.between(1, 2000);
     pipelines.compare_all(stream_of(content, sampling, random.between(100, 500),
-                                    random.between(100, 300), random, restart,
-                                    random.below(2) == 0));
+                                    random.between(100, 300), random, restart));
     if (HasFatalFailure()) FAIL() << "stream " << i;
   }
 }

@@ -32,7 +32,6 @@ EncodeParams any_params(Random& random, int threads) {
   if (restart == 0) params.restart = RestartPolicy::none();
   if (restart == 1) params.restart = RestartPolicy::mcus(random.between(1, 9));
   if (restart == 2) params.restart = RestartPolicy::mcu_rows(1);
-  params.index = random.below(3) == 0;
   if (random.below(2) == 0) {
     params.tune = kAllTunes[random.below(std::size(kAllTunes))];
     params.effort = kAllEfforts[random.below(std::size(kAllEfforts))];

@@ -179,11 +179,7 @@ TEST_F(DecodePathParity, ImagesWithTablesOfTheirOwn) {
 
 TEST_F(DecodePathParity, TheCallerGetsTheTimeOnce) {
   if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
-  for (const bool index : {false, true}) {
-    EncodeParams params;
-    params.index = index;
-    EXPECT_EQ(decode_meanwhile(encode(Content::photo, 203, 117, params)), 1);
-  }
+  EXPECT_EQ(decode_meanwhile(encode(Content::photo, 203, 117, EncodeParams{})), 1);
   // The careful decoder goes on with what the fast one left.
   Jpeg damaged = encode(Content::photo, 400, 300, EncodeParams{});
   damaged.resize(damaged.size() / 2);
@@ -320,26 +316,24 @@ TestFrame drawn(int width, int height, const Draw& draw) {
 TEST_F(DecodePathParity, WideLevelsGiveTheSame) {
   for (const bool stripes : {false, true})
     for (const int grain : {1, 40})
-      for (const bool index : {false, true})
-        for (const int width : {160, 1920}) {
-          SCOPED_TRACE(testing::Message() << "stripes " << stripes << ", grain " << grain
-                                          << ", index " << index << ", " << width << " wide");
-          Random random(3);
-          std::vector<int> white(240 * 135);
-          for (int& block : white) block = random.below(2);
-          const auto draw = [&](int x, int y) {
-            const bool is_white = white[static_cast<std::size_t>(y / 8 * 240 + x / 8)] != 0;
-            const int value = is_white != (stripes && x % 8 < 4) ? 255 : 0;
-            return is_white ? value - random.below(grain) * (value != 0)
-                            : value + random.below(grain) * (value == 0);
-          };
-          EncodeParams params;
-          params.restart = RestartPolicy::none();
-          params.quality = 100;
-          params.index = index;
-          expect(encode(drawn(width, width * 9 / 16, draw), params), none_but_from_every_bit());
-          if (HasFailure()) return;
-        }
+      for (const int width : {160, 1920}) {
+        SCOPED_TRACE(testing::Message()
+                     << "stripes " << stripes << ", grain " << grain << ", " << width << " wide");
+        Random random(3);
+        std::vector<int> white(240 * 135);
+        for (int& block : white) block = random.below(2);
+        const auto draw = [&](int x, int y) {
+          const bool is_white = white[static_cast<std::size_t>(y / 8 * 240 + x / 8)] != 0;
+          const int value = is_white != (stripes && x % 8 < 4) ? 255 : 0;
+          return is_white ? value - random.below(grain) * (value != 0)
+                          : value + random.below(grain) * (value == 0);
+        };
+        EncodeParams params;
+        params.restart = RestartPolicy::none();
+        params.quality = 100;
+        expect(encode(drawn(width, width * 9 / 16, draw), params), none_but_from_every_bit());
+        if (HasFailure()) return;
+      }
 }
 
 /// Noise whose blocks have few bits, but so many pairs for them that a chunk's find no room in
@@ -539,15 +533,13 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
 /// Kernels are launched by graphs then, which are kept for some kinds of scans.
 TEST_F(DecodePathParity, ScansBesideOthersTakeIt) {
   const ScanInFlight other(0);
-  EncodeParams dense, sparse;
+  EncodeParams dense;
   dense.quality = 97;
   dense.huffman = HuffmanTables::optimal;
-  sparse.index = true;
   for (int turn = 0; turn < 4; ++turn)
     for (const int width : {1920, 640, 200}) {
       expect(encode(Content::photo, width, 480 + turn, {}), 0);
       expect(encode(Content::noise, width, 480 + turn, dense), 0);
-      expect(encode(Content::photo, width, 480 + turn, sparse), 0);
       expect(encode(Content::flat, width, 480 + turn, {}), 0);
     }
 }

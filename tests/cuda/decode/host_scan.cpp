@@ -19,13 +19,6 @@ bool ones_to_end(const CleanScan& scan, const BitCursor& cursor) {
   return true;
 }
 
-HostIndex read_index(std::span<const std::byte> jpeg, const ScanIndexPlace& place) {
-  HostIndex index{place.group_mcus, {0}};
-  const auto* entries = reinterpret_cast<const std::uint8_t*>(jpeg.data()) + place.offset;
-  for (std::uint32_t i = 0; i < place.groups; ++i) index.add(read_entry(entries, i));
-  return index;
-}
-
 CleanScan clean_scan(std::span<const std::byte> jpeg, const ScanHeader& header,
                      std::uint64_t& consumed) {
   CleanScan scan;
@@ -44,7 +37,6 @@ CleanScan clean_scan(std::span<const std::byte> jpeg, const ScanHeader& header,
   scan.restarts_fit = static_cast<std::int64_t>(count) == scan.header.layout.intervals();
   for (std::uint64_t i = 0; i + 1 < count; ++i)
     scan.restarts_fit = scan.restarts_fit && segments[i].marker == marker::kRst0 + i % 8;
-  if (header.index) scan.index = read_index(jpeg, *header.index);
   return scan;
 }
 

@@ -11,27 +11,17 @@
 
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/header_parser.hpp"
-#include "cuda/decode/group_sums.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
-
-/// Sums over a scan's groups, as unstuff_scan() makes them of the index.
-struct HostIndex {
-  int group_mcus;
-  std::vector<std::uint64_t> sums;  ///< [groups + 1]
-
-  void add(std::uint64_t entry) { sums.push_back((sums.back() + entry) & kGroupSumMask); }
-};
 
 /// A scan without stuffing and markers.
 struct CleanScan {
   ScanHeader header;
   std::vector<std::uint8_t> bytes;            ///< followed by a few more
   std::vector<std::uint32_t> interval_first;  ///< the first byte of each; the last entry closes
-  bool restarts_fit = true;        ///< as many intervals as the image has, and RSTm in order
-  std::optional<HostIndex> index;  ///< the stream's
+  bool restarts_fit = true;  ///< as many intervals as the image has, and RSTm in order
 };
 
 /// The first `most` scans of a stream, up to a header that is refused.

@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t kKib = 1024;
 
 /// 3840x2160 at q90, 4:2:0: two pairs of tables, a period of six blocks.
-constexpr ScanNeeds k4k{2400000, 194400, 1, 66700, 2, 6, 16200};
-constexpr ScanNeeds kGrey{400000, 32400, 1, 11200, 1, 1, 2025};
+constexpr ScanNeeds k4k{2400000, 194400, 1, 66700, 2, 6};
+constexpr ScanNeeds kGrey{400000, 32400, 1, 11200, 1, 1};
 /// Four components with three pairs of tables, and an MCU of ten blocks.
-constexpr ScanNeeds kRich{2400000, 194400, 1, 66700, 3, 10, 16200};
+constexpr ScanNeeds kRich{2400000, 194400, 1, 66700, 3, 10};
 /// 256x256 at q90: few chunks, so all ends are kept.
-constexpr ScanNeeds kSmall{14000, 1536, 1, 400, 2, 6, 128};
+constexpr ScanNeeds kSmall{14000, 1536, 1, 400, 2, 6};
 
 DeviceLimits with_shared(std::size_t kib) {
   DeviceLimits limits = limits_of_capability(90);
@@ -46,18 +46,13 @@ TEST(ScanPlan, OnHopperIsWhatWasMeasured) {
   EXPECT_EQ(plan_subsequences(hopper, kSmall).most_ends, kMostEnds);
   EXPECT_EQ(plan_subsequences(hopper, kRich).most_ends, kMostEnds);
   EXPECT_EQ(plan_subsequences(hopper, kRich).sync_bytes, 105328u);
-  const GroupPlan groups = plan_groups(hopper, k4k);
-  EXPECT_TRUE(groups.fits);
-  EXPECT_EQ(groups.room_words, kMostRoomWords);
-  EXPECT_EQ(plan_groups(hopper, kSmall).room_words, kMostRoomWords);
-  EXPECT_EQ(resident_ctas(hopper, {kGroupThreads, 0, groups.bytes + kDecodeStaticBytes}), 3u);
 }
 
 TEST(ScanPlan, SmallScansHaveSmallChunks) {
   DeviceLimits hopper = with_processors(90);
   const auto plan_of = [&](ScanNeeds scan) { return plan_subsequences(hopper, scan); };
   const auto of_bytes = [](std::uint32_t bytes, std::uint32_t block_bits) {
-    return ScanNeeds{bytes, bytes * 8 / block_bits, 1, bytes / kSubsequenceBytes, 2, 6, 1000};
+    return ScanNeeds{bytes, bytes * 8 / block_bits, 1, bytes / kSubsequenceBytes, 2, 6};
   };
   struct Row {
     std::uint32_t bytes, block_bits, chunk, stride, ends;
@@ -283,9 +278,6 @@ TEST(ScanPlan, EveryCapabilityDecodesUsualScansWithoutTheCarefulDecoder) {
       EXPECT_GE(plan.most_ends, scan.period) << capability;
       EXPECT_GE(resident_ctas(limits, {kSyncThreads, 0, plan.sync_bytes}), 1u) << capability;
       EXPECT_GE(resident_ctas(limits, {plan.chunk_subsequences, 0, plan.decode_bytes}), 1u);
-      const GroupPlan groups = plan_groups(limits, scan);
-      EXPECT_TRUE(groups.fits) << capability;
-      EXPECT_GE(resident_ctas(limits, {kGroupThreads, 0, groups.bytes + kDecodeStaticBytes}), 1u);
     }
   }
 }
@@ -305,7 +297,6 @@ TEST(ScanPlan, RichScansTakeFewerEndsOrTheCarefulDecoder) {
     EXPECT_EQ(plan.fits, row.fits) << row.capability;
     EXPECT_EQ(plan.most_ends, row.ends) << row.capability;
     EXPECT_LE(plan.sync_bytes, limits.shared_of_cta) << row.capability;
-    EXPECT_TRUE(plan_groups(limits, kRich).fits) << row.capability;
   }
 }
 
@@ -313,11 +304,9 @@ TEST(ScanPlan, OddLimitsAreKept) {
   struct Row {
     std::size_t kib;
     std::uint32_t usual, grey, rich;  ///< ends; 0: not by subsequences
-    bool groups;                      ///< of the rich scan
   };
-  constexpr Row kRows[] = {{16, 0, 0, 0, false},    {48, 0, 7, 0, false},
-                           {64, 7, 11, 0, true},    {99, 11, 11, 14, true},
-                           {163, 11, 11, 16, true}, {227, 11, 11, 16, true}};
+  constexpr Row kRows[] = {{16, 0, 0, 0},    {48, 0, 7, 0},     {64, 7, 11, 0},
+                           {99, 11, 11, 14}, {163, 11, 11, 16}, {227, 11, 11, 16}};
   for (const Row& row : kRows) {
     const DeviceLimits limits = with_shared(row.kib);
     const auto ends = [&](const ScanNeeds& scan) {
@@ -328,10 +317,6 @@ TEST(ScanPlan, OddLimitsAreKept) {
     EXPECT_EQ(ends(k4k), row.usual) << row.kib;
     EXPECT_EQ(ends(kGrey), row.grey) << row.kib;
     EXPECT_EQ(ends(kRich), row.rich) << row.kib;
-    const GroupPlan groups = plan_groups(limits, kRich);
-    EXPECT_EQ(groups.fits, row.groups) << row.kib;
-    if (!groups.fits) continue;
-    EXPECT_LE(groups.bytes + kDecodeStaticBytes, row.kib * kKib);
   }
 }
 
@@ -341,35 +326,6 @@ TEST(ScanPlan, NoCtaAsksForMoreThanItsScanNeeds) {
   EXPECT_LT(plan_subsequences(hopper, kGrey).sync_bytes, plan_subsequences(hopper, k4k).sync_bytes);
   EXPECT_LT(plan_subsequences(hopper, kGrey).decode_bytes,
             plan_subsequences(hopper, k4k).decode_bytes);
-  ScanNeeds sparse = k4k;
-  sparse.bytes = 200000;
-  EXPECT_LT(plan_groups(hopper, sparse).bytes, plan_groups(hopper, k4k).bytes);
-}
-
-TEST(ScanPlan, TakesTheSizesOfAPolicy) {
-  const DeviceLimits hopper = limits_of_capability(90);
-  ScanNeeds scan{};
-  scan.bytes = 600000;
-  scan.blocks = 48960;  // 98 bits each
-  scan.intervals = 100;
-  scan.subsequences = 75 * kChunkSubsequences;
-  scan.pairs = 2;
-  scan.period = 6;
-  EXPECT_EQ(plan_subsequences(hopper, scan).most_ends, kUsualEnds);
-  EXPECT_EQ(plan_subsequences(hopper, scan, {.roomy_chunks = 75}).most_ends, kMostEnds);
-  EXPECT_EQ(plan_subsequences(hopper, scan, {.usual_block_bits = 90}).most_ends, kMostEnds);
-  ScanNeeds small = scan;
-  small.subsequences = 75 * kMediumChunk;
-  EXPECT_EQ(
-      plan_subsequences(with_processors(90), small, {.usual_block_bits = 0}).chunk_subsequences,
-      kMediumChunk)
-      << "that size is for the largest chunks";
-  EXPECT_EQ(plan_subsequences(hopper, scan).guess_stride, kGuessStride);
-  const ScanTuning follow{.followed_subsequences = 6000 / kSubsequenceBytes + 1};
-  EXPECT_EQ(plan_subsequences(hopper, scan, follow).guess_stride, 0u);
-  scan.groups = 100;
-  EXPECT_EQ(plan_groups(hopper, scan).room_words, kMostRoomWords);
-  EXPECT_EQ(plan_groups(hopper, scan, {.room_words = 5120}).room_words, 5120u);
 }
 
 }  // namespace

@@ -106,14 +106,11 @@ TEST_F(BatchParity, FramesOfOneShape) {
       for (const auto& [width, height] : {std::pair{1, 1}, {61, 37}, {333, 222}}) {
         SCOPED_TRACE(testing::Message() << name(format) << ' ' << width << 'x' << height
                                         << (tables == HuffmanTables::optimal ? " optimal" : ""));
-        for (const bool index : {false, true}) {
-          EncodeParams params;
-          params.huffman = tables;
-          params.index = index;
-          ASSERT_NO_FATAL_FAILURE(open(params));
-          add_frames(40, format, width, height);
-          ASSERT_NO_FATAL_FAILURE(expect_all());
-        }
+        EncodeParams params;
+        params.huffman = tables;
+        ASSERT_NO_FATAL_FAILURE(open(params));
+        add_frames(40, format, width, height);
+        ASSERT_NO_FATAL_FAILURE(expect_all());
       }
 }
 
@@ -125,7 +122,6 @@ TEST_F(BatchParity, LargeFrames) {
       params.huffman = tables;
       params.restart = restart;
       params.quality = 98;
-      params.index = true;
       ASSERT_NO_FATAL_FAILURE(open(params));
       add_frames(8, PixelFormat::yuv420p, 1921, 1081);
       ASSERT_NO_FATAL_FAILURE(expect_all());
@@ -150,7 +146,6 @@ TEST_F(BatchParity, BatchesOfAnySizeAfterEachOther) {
   for (const HuffmanTables tables : kTables) {
     EncodeParams params;
     params.huffman = tables;
-    params.index = true;
     ASSERT_NO_FATAL_FAILURE(open(params));
     add_frames(32, PixelFormat::yuv420p, 200, 120);
     for (const std::size_t count : {3u, 1u, 7u, 2u, 2u, 7u, 32u, 1u, 1u, 32u, 32u, 5u, 32u}) {

@@ -99,7 +99,6 @@ TEST_F(DeviceSizesParity, AllModes) {
           params.tune = tune;
           params.effort = effort;
           params.huffman = tables;
-          params.index = width == 203 && effort == Effort::fast;
           params.note_setting = effort == Effort::best;
           params.size.target_bytes = static_cast<std::size_t>(width * height / 5);
           ASSERT_NO_FATAL_FAILURE(open(params));

@@ -65,7 +65,6 @@ TEST_F(EncoderSizesParity, AnotherGoalForEachFrame) {
       params.huffman = tables;
       params.tune = tune;
       params.restart = RestartPolicy::mcu_rows(2);
-      params.index = tune == Tune::exact;
       ASSERT_NO_FATAL_FAILURE(open(params));
       for (const auto& [width, height] : {std::pair{403, 317}, std::pair{1283, 723}})
         for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::yuv444p})

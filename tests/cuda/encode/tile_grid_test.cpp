@@ -1,4 +1,4 @@
-// How the encoder cuts a scan into tiles, chunks and groups.
+// How the encoder cuts a scan into tiles and chunks.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(TileGrid, CutsEveryIntervalIntoWholeTilesButTheLast) {
   for (const int blocks : {1, 3, 4, 6})
     for (const int interval : {0, 1, 5, 6, 64, 100, 1000}) {
       const ScanLayout layout = layout_of(40, 11, blocks, interval);
-      const TileGrid grid = make_tile_grid(layout, 0);
+      const TileGrid grid = make_tile_grid(layout);
       std::uint32_t tiles = 0, chunks = 0;
       std::uint32_t intervals = 0;
       for (std::int64_t first = 0; first < layout.mcus(); first += grid.interval_mcus) {
@@ -42,28 +42,7 @@ TEST(TileGrid, CutsEveryIntervalIntoWholeTilesButTheLast) {
       EXPECT_EQ(grid.tiles, tiles) << blocks << " " << interval;
       EXPECT_EQ(grid.chunks, chunks) << blocks << " " << interval;
       EXPECT_EQ(grid.mcus, layout.mcus());
-      EXPECT_EQ(grid.groups, 0u);
     }
-}
-
-/// Groups are numbered as the index has them, from what the kernels know of a block.
-TEST(TileGrid, NumbersTheGroupsOfTheIndex) {
-  for (const int blocks : {1, 3, 4, 6})
-    for (const int interval : {0, 1, 5, 64, 1000})
-      for (const int group_mcus : {1, 2, 4}) {
-        const ScanLayout layout = layout_of(40, 11, blocks, interval);
-        const TileGrid grid = make_tile_grid(layout, group_mcus);
-        std::uint32_t groups = 0;
-        for (std::uint32_t mcu = 0; mcu < grid.mcus; ++mcu) {
-          const std::uint32_t in_interval = mcu % grid.interval_mcus;
-          if (in_interval % static_cast<std::uint32_t>(group_mcus) == 0) ++groups;
-          const std::uint32_t block = in_interval * static_cast<std::uint32_t>(blocks);
-          const std::uint32_t number = mcu / grid.interval_mcus * grid.interval_groups +
-                                       grid.by_group_blocks.quotient(block);
-          ASSERT_EQ(number + 1, groups) << blocks << ' ' << interval << ' ' << group_mcus;
-        }
-        EXPECT_EQ(grid.groups, groups);
-      }
 }
 
 }  // namespace

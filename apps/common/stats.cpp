@@ -57,7 +57,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
   file_.write("index,pts,bytes,");
   file_.write(command_ + "_us");
   if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
-  if (command_ == "decode") file_.write(",concealed_intervals,slow_scans");
+  if (command_ == "decode") file_.write(",concealed_intervals,cpu_scans");
   if (command_ == "encode") file_.write(",gpu_us,quality,thrift,codings,reached");
   file_.write("\n");
 }
@@ -79,7 +79,7 @@ void StatsFile::add_json(const FrameRecord& record) {
   if (record.error) add_psnr(row, *record.error);
   if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
   if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
-  if (record.slow_scans) row["slow_scans"] = *record.slow_scans;
+  if (record.cpu_scans) row["cpu_scans"] = *record.cpu_scans;
   if (const auto& coding = record.coding) {
     row["quality"] = coding->quality ? nlohmann::json(*coding->quality) : nlohmann::json();
     row["thrift"] = coding->thrift;
@@ -101,7 +101,7 @@ void StatsFile::add_csv(const FrameRecord& record) {
   }
   if (record.concealed_intervals) row += fmt::format(",{}", *record.concealed_intervals);
   if (record.gpu_microseconds) row += fmt::format(",{:.3f}", *record.gpu_microseconds);
-  if (record.slow_scans) row += fmt::format(",{}", *record.slow_scans);
+  if (record.cpu_scans) row += fmt::format(",{}", *record.cpu_scans);
   if (const auto& coding = record.coding)
     row += fmt::format(",{},{},{},{}", coding->quality ? fmt::format("{}", *coding->quality) : "",
                        coding->thrift, coding->codings,

@@ -155,14 +155,14 @@ class DecodeRun : FrameCommand {
                                     job.report.first_problem.message()));
     }
     if (job.report.is_concealed()) ++summary_.concealed_frames;
-    if (job.report.slow_scans > 0) ++summary_.slow_frames;
+    if (job.report.cpu_scans > 0) ++summary_.slow_frames;
     if (stats_)
       stats_->add({.index = frame_index(),
                    .pts = job.picture.time.pts,
                    .bytes = job.jpeg().size(),
                    .microseconds = job.microseconds,
                    .concealed_intervals = job.report.concealed_intervals,
-                   .slow_scans = job.report.slow_scans});
+                   .cpu_scans = job.report.cpu_scans});
     count_frame(job.jpeg().size(), std::int64_t{job.frame().width()} * job.frame().height());
     return Status::ok();
   }

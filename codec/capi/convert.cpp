@@ -166,7 +166,7 @@ zerorun_decode_report from_report(const DecodeReport& report) noexcept {
   out.intervals = report.intervals;
   out.concealed_intervals = report.concealed_intervals;
   out.first_problem = static_cast<zerorun_status>(report.first_problem.code());
-  out.slow_scans = report.slow_scans;
+  out.cpu_scans = report.cpu_scans;
   return out;
 }
 

@@ -19,7 +19,7 @@ struct ScanOutcome {
   std::uint64_t consumed_bytes = 0;  ///< up to the marker that ends it
   std::int64_t intervals = 0;
   std::int64_t concealed_intervals = 0;
-  bool staged = false;  ///< counts in DecodeReport::slow_scans
+  bool on_cpu = false;  ///< counts in DecodeReport::cpu_scans
   /// The first damage or oddity; its offset counts from the scan's first byte. ok: none.
   Status problem;
 };

@@ -36,7 +36,7 @@ Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, Head
   parser.resume_at(start + outcome.consumed_bytes);
   report.intervals += outcome.intervals;
   report.concealed_intervals += outcome.concealed_intervals;
-  report.slow_scans += outcome.staged ? 1 : 0;
+  report.cpu_scans += outcome.on_cpu ? 1 : 0;
   if (!outcome.problem) {
     const auto offset = static_cast<std::int64_t>(start) + outcome.problem.byte_offset();
     parser.note_problem(Status(outcome.problem.code(), outcome.problem.detail())

@@ -28,7 +28,7 @@ __device__ inline bool has_own(const WalkArgs& a) {
 
 /// The thread's subsequence, but for what is before it.
 template <typename Shared>
-__device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s, std::uint32_t interval) {
+__device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s) {
   const std::uint32_t sub = threadIdx.x, last = last_subsequence(a);
   OwnSubsequence own{};
   if (!has_own(a) || !s.exists(sub)) return own;
@@ -37,7 +37,7 @@ __device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s, std::uint32_t i
   own.bit = s.start[sub] + unpack_walk_state(own.entry).overshoot;
   own.stop = s.start[sub] + kSubsequenceBits + unpack_walk_state(own.exit).overshoot;
   own.end = s.end[sub];
-  own.interval = interval;
+  own.interval = s.interval(sub);
   const WalkTally tally = tally_of_step(s.tally[sub]);
   own.blocks = static_cast<std::uint16_t>(tally.blocks);
   own.pairs = static_cast<std::uint16_t>(tally.pairs);
@@ -120,31 +120,24 @@ __device__ inline void store_halves(std::uint16_t* to, const std::uint16_t* from
   if (threadIdx.x == 1 && (count - lead) % 2 != 0) to[count - 1] = from[count - 1];
 }
 
-/// Stores where the thread's subsequence begins. Returns the subsequence with what is before it in
-/// the chunk, and the chunk's counts, which it tells to the others. After its barrier the memory
-/// from s.start on is free.
+/// Returns the thread's subsequence with what is before it in the chunk, and the chunk's counts,
+/// which it publishes. After its barrier the memory from s.start on is free.
 template <typename Shared>
-__device__ OwnSubsequence place_own(const WalkArgs& a, Shared& s, std::uint32_t interval,
-                                    std::uint64_t& sum) {
-  OwnSubsequence own = take_own(a, s, interval);
+__device__ OwnSubsequence place_own(const WalkArgs& a, Shared& s, std::uint64_t& sum) {
+  OwnSubsequence own = take_own(a, s);
   std::uint64_t place;
   CountSum(s.sum_scan).ExclusiveSum(pack_counts(own.blocks, own.pairs), place, sum);
   own.block = blocks_of(place);
   own.pair = pairs_of(place);
   if (threadIdx.x == 0) tell_counts(a, sum);
-  const WalkState entry = unpack_walk_state(own.entry);
-  if (has_own(a))
-    a.starts[own_number(a)] = {own.bit, static_cast<std::uint16_t>(entry.phase),
-                               static_cast<std::uint16_t>(entry.k)};
   return own;
 }
 
-/// Leaves the chunk, whose entries are found, to decode_subsequences(). `interval`: of the thread's
-/// subsequence.
+/// Leaves the chunk, whose entries are found, to decode_subsequences().
 template <typename Shared>
-__device__ void leave_chunk(const WalkArgs& a, Shared& s, std::uint32_t interval) {
+__device__ void leave_chunk(const WalkArgs& a, Shared& s) {
   std::uint64_t sum;
-  const OwnSubsequence own = place_own(a, s, interval, sum);
+  const OwnSubsequence own = place_own(a, s, sum);
   if (has_own(a)) a.own[own_number(a)] = own;
 }
 
@@ -152,10 +145,9 @@ __device__ void leave_chunk(const WalkArgs& a, Shared& s, std::uint32_t interval
 /// the skip tables, whose memory is `for_tables`. Returns pack_counts() up to the chunk's end; or
 /// 0, if the scan was given up.
 template <typename Shared>
-__device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_tables,
-                                      std::uint32_t interval) {
+__device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_tables) {
   std::uint64_t sum;
-  const OwnSubsequence own = place_own(a, s, interval, sum);
+  const OwnSubsequence own = place_own(a, s, sum);
   const SymbolTables tables = load_symbols(a.tables, a.cycle, for_tables, kThreads);
   const std::uint32_t blocks = blocks_of(sum), pairs = pairs_of(sum);
   const std::uint32_t blocks_from = (pairs + kMostWalkPairs) / 2 * 2;
@@ -181,7 +173,8 @@ __device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_
     faults = decode_own(bits, origin, tables, own, local, sink);
   }
   const bool any_wide = __syncthreads_or(sink.has_wide());
-  if (own.end != 0 && !has_right_blocks(a, own, s.before)) faults |= kFaultCount;
+  if (own.end != 0 && !has_right_blocks(a, own, s.interval(threadIdx.x), s.before))
+    faults |= kFaultCount;
   if (!fits_scan(a, s.before + sum)) {
     faults |= kFaultCount;
   } else if (fits) {

@@ -13,7 +13,7 @@
 namespace zerorun::chunk_sync {
 
 inline constexpr int kThreads = kSyncThreads;
-static_assert(kMediumChunk % kSegmentSubsequences == 0 && kSmallChunk % kSegmentSubsequences == 0);
+static_assert(kMediumChunk % kSegmentSubsequences == 0);
 static_assert(kWarmSubsequences % kSegmentSubsequences == 0);
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;
@@ -37,18 +37,18 @@ struct ChunkMemory {
   std::uint64_t before;  ///< pack_counts() of the chunks before
   std::uint32_t listed[2];
   std::uint32_t first_word;
-  /// State before the chunk's first own subsequence; then before one behind a late walk.
+  /// State before the chunk's first own subsequence; then before one behind a serial walk.
   std::uint32_t first_number, first_state;
   std::uint32_t foreign_sub;  ///< the first that begins in a state that was not kept
   std::uint8_t segment_first[kSubsequences /
                              kSegmentSubsequences];  ///< number of the end before each own segment
   std::uint16_t offered;  ///< an end that all subsequences, or those behind, may have; or kNoOffer
   std::uint16_t published_end;
-  bool published;  ///< the next chunk was told `published_end`
-  /// The chunk goes on from end `taken` before the chunk before has told its own. In long walks:
-  /// the walks lead from there to the chunk's end.
-  bool assumed;
-  std::uint8_t taken;  ///< number of the end before the first own subsequence that was taken
+  bool published;  ///< the next chunk knows `published_end`
+  /// The interval of each subsequence, counted from `base_interval`: a register for it would be
+  /// spilled.
+  std::uint16_t interval_step[kSubsequences];
+  std::uint32_t base_interval;
   // From here on the memory is that of the pairs, when the subsequences are decoded.
   alignas(16) std::uint32_t start[kSubsequences],
       end[kSubsequences];               ///< bits; `end` is the interval's, or 0 for no subsequence
@@ -56,6 +56,9 @@ struct ChunkMemory {
   SubsequenceEnds<kSubsequences> ends;  ///< last member: it may have fewer lines than its type
 
   __device__ bool exists(std::uint32_t sub) const { return end[sub] != 0; }
+  __device__ std::uint32_t interval(std::uint32_t sub) const {
+    return base_interval + interval_step[sub];
+  }
   __device__ std::uint16_t& item(std::uint32_t number) {
     return ends.line[number / kSubsequences].item[number % kSubsequences];
   }
@@ -81,7 +84,7 @@ constexpr bool host_counts_alike() {
          sizeof(typename SubsequenceEnds<kMost>::Line) == 4 * sync_end_words(kMost);
 }
 static_assert(host_counts_alike<kMediumRoom>() && host_counts_alike<kLargeRoom>());
-static_assert(3 * (sync_shared_bytes(2, kUsualEnds, kLargeRoom) + 1024) <= 228 * 1024 &&
+static_assert(3 * (sync_shared_bytes(2, kSparseEnds, kLargeRoom) + 1024) <= 228 * 1024 &&
                   3 * (sync_shared_bytes(2, kMostEnds, kMediumRoom) + 1024) <= 228 * 1024,
               "three CTAs in a processor of Hopper");
 

@@ -1,15 +1,13 @@
-// Which of the two decoders gets a scan.
+// Which scans the GPU decodes, and which the CPU.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/syntax/marker.hpp"
 #include "cuda/decode/scan_in_flight.hpp"
-#include "cuda/decode/test_ways.hpp"
 
 namespace zerorun {
 namespace {
@@ -37,11 +35,10 @@ Status CudaDecodePipeline::create() {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   ZR_TRY(image_.create());
-  ZR_TRY(careful_.create());
   probe_ = [this](const char* step) {
     return image_.has_device_frames() ? Status::ok() : clock_.mark(image_.stream(), step);
   };
-  return fast_.create();
+  return scans_.create(choices_.exhaustive_only);
 }
 
 void CudaDecodePipeline::use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg,
@@ -56,14 +53,15 @@ Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameVie
                                         bool luma_only) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
-  coefficients_ = nullptr;
+  wants_coefficients_ = false;
   clock_.restart();
+  cpu_.begin_planes(frame, luma_only);
   return image_.begin(frame, direct, luma_only);
 }
 
 Status CudaDecodePipeline::begin_coefficients(std::vector<ComponentCoefficients>& out) {
-  coefficients_ = &out;
-  return Status::ok();
+  wants_coefficients_ = true;
+  return cpu_.begin_coefficients(out);
 }
 
 Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
@@ -72,7 +70,7 @@ Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const s
   ZR_TRY(guard.status());
   Status status = run_scan(scan, data, outcome);
   if (status) status = clock_.collect(image_.stream());
-  // Both decoders wait for their work, but an error may leave some behind that uses pinned memory.
+  // ScanDecoder waits for its work, but an error may leave some behind that uses pinned memory.
   if (!status) (void)image_.wait();
   return status;
 }
@@ -80,35 +78,21 @@ Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const s
 Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                     ScanOutcome& outcome) {
   is_idle_ = false;
-  DeviceBytes on_device;
-  SubsequenceStarts starts;
-  std::size_t sent = 0;
-  if (coefficients_ == nullptr && decoders_ == ScanDecoders::both) {
-    const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
-    if (fast_.takes(scan, bytes)) {
-      sent = bytes;
-      const ScanInFlight in_flight(device_);
-      on_device.is_alone = in_flight.is_alone();
-      if (!stays(scan, data.first(sent), in_flight.is_alone(), on_device))
-        ZR_TRY(upload(scan, data.first(sent), on_device));
-      ZR_TRY(fast_.prepare(scan, image_.stream()));
-      const auto result = decode_fast(scan, on_device, sent);
-      if (!result) return result.status();
-      if (result->succeeded) {
-        outcome.consumed_bytes = result->consumed_bytes;
-        outcome.intervals = scan.layout.intervals();
-        is_idle_ = true;
-        return Status::ok();
-      }
-      starts = result->starts;
+  if (wants_coefficients_) return cpu_.decode_scan(scan, data, outcome);
+  const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
+  if (!choices_.cpu_only && scans_.takes(scan, bytes)) {
+    const auto result = decode_on_device(scan, data.first(bytes));
+    if (!result) return result.status();
+    if (result->succeeded) {
+      cpu_.device_decoded(scan);
+      outcome.consumed_bytes = result->consumed_bytes;
+      outcome.intervals = scan.layout.intervals();
+      is_idle_ = true;
+      return Status::ok();
     }
   }
-  outcome.staged = true;
-  if (on_device.data == nullptr) sent = scan_extent(data);
-  if (on_device.data == nullptr || on_device.is_on_host)
-    ZR_TRY(upload(scan, data.first(sent), on_device));
-  return decode_carefully({scan, data, {on_device.data, sent}, image_.exec(), probe_, starts},
-                          outcome);
+  (void)image_.open(scan);
+  return cpu_.decode_scan(scan, data, outcome);
 }
 
 Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* skip) {
@@ -122,10 +106,10 @@ Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* skip) {
 /// from running.
 bool CudaDecodePipeline::stays(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                bool is_alone, DeviceBytes& out) const {
-  static const bool always = std::getenv(kTestFollowVariable) != nullptr;
-  if (device_jpeg_ != nullptr || is_timed() || !fast_.can_follow_bus(scan, data.size()))
+  if (device_jpeg_ != nullptr || is_timed() || !scans_.can_follow_bus(scan, data.size()))
     return false;
-  if (!always && (!is_alone || data.size() < kFewestFollowedBytes)) return false;
+  if (!choices_.always_follows_bus && (!is_alone || data.size() < kFewestFollowedBytes))
+    return false;
   out.data = address_of_pinned(data.data(), data.size());
   out.is_on_host = out.data != nullptr;
   return out.is_on_host;
@@ -143,26 +127,35 @@ Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::u
   return upload_.enqueue(data, image_.stream(), out.data);
 }
 
-Result<ScanResult> CudaDecodePipeline::decode_fast(const ScanHeader& scan,
-                                                   const DeviceBytes& on_device,
-                                                   std::size_t bytes) {
+Result<ScanResult> CudaDecodePipeline::decode_on_device(const ScanHeader& scan,
+                                                        std::span<const std::uint8_t> data) {
+  const ScanInFlight in_flight(device_);
+  DeviceBytes bytes;
+  bytes.is_alone = in_flight.is_alone();
+  if (!stays(scan, data, bytes.is_alone, bytes)) ZR_TRY(upload(scan, data, bytes));
+  ZR_TRY(scans_.prepare(scan, image_.stream()));
   const ScanPlanes planes = image_.open(scan);
-  return fast_.decode(scan,
-                      {on_device.data, bytes, on_device.is_on_host, on_device.is_alone, is_timed()},
-                      planes.data(), image_.stream(), probe_,
-                      [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
+  return scans_.decode(
+      scan, {bytes.data, data.size(), bytes.is_on_host, bytes.is_alone, is_timed()}, planes.data(),
+      image_.stream(), probe_, [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
 }
 
-Status CudaDecodePipeline::decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome) {
-  return coefficients_ != nullptr
-             ? careful_.decode_coefficients(in, *coefficients_, outcome)
-             : careful_.decode_planes(in, image_.open(in.scan).data(), outcome);
+/// Returns when the samples are in device memory: the next image uses the same host memory.
+Status CudaDecodePipeline::upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling) {
+  if (!cpu_.has_planes()) return Status::ok();
+  is_idle_ = false;
+  ZR_TRY(cpu_.finish_planes(model, upsampling));
+  for (std::size_t c = 0; c < image_.components(); ++c)
+    if (const PlaneView plane = cpu_.plane(c); plane.data != nullptr)
+      ZR_TRY(image_.upload_plane(c, plane));
+  return image_.wait();
 }
 
 Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
                                         const FrameView& out) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
+  ZR_TRY(upload_cpu_planes(model, upsampling));
   ZR_TRY(image_.write_host_frame(model, upsampling, out, probe_));
   return clock_.collect(image_.stream());
 }
@@ -170,18 +163,17 @@ Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsam
 Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
+  ZR_TRY(upload_cpu_planes(ColorModel::ycbcr, ChromaUpsampling::nearest));  // neither counts
   return image_.write_planes(out);
 }
 
-Status CudaDecodePipeline::finish_coefficients() {
-  coefficients_ = nullptr;
-  return Status::ok();
-}
+Status CudaDecodePipeline::finish_coefficients() { return cpu_.finish_coefficients(); }
 
 Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                                const FrameView& out) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
+  ZR_TRY(upload_cpu_planes(model, upsampling));
   is_idle_ = is_idle_ && image_.is_complete();
   return image_.write_device_frame(model, upsampling, out);
 }

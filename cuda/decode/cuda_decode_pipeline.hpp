@@ -1,29 +1,26 @@
-// The decoder of a device: which of the two decoders gets a scan. For host frames it is used as a
-// DecodePipeline, for device frames by DeviceDecoder.
+// The decoder of a device: scans that the GPU proves sound are decoded there, and all others by the
+// CPU pipeline. For host frames it is used as a DecodePipeline, for device frames by DeviceDecoder.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <functional>
 
 #include "cuda/base/span_clock.hpp"
+#include "cuda/decode/cpu_scans.hpp"
+#include "cuda/decode/decode_choices.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
 #include "cuda/decode/scan_upload.hpp"
-#include "cuda/stages/careful_decoder.hpp"
 
 namespace zerorun {
-
-/// Which decoders get the scans: ScanDecoder, and CarefulDecoder those that it gives up; or
-/// CarefulDecoder all of them, so that it can be measured.
-enum class ScanDecoders { both, careful_only };
 
 /// decode_scan() returns when the device has done the work.
 class CudaDecodePipeline final : public DecodePipeline {
  public:
-  /// `threads` copy a frame to pageable memory: 0 = as many as helps.
+  /// `threads` copy a frame to pageable memory and decode the CPU's scans: 0 = as many as helps.
   explicit CudaDecodePipeline(int device, int threads = 0,
-                              ScanDecoders decoders = ScanDecoders::both)
-      : device_(device), decoders_(decoders), clock_(device), image_(threads) {}
+                              const DecodeChoices& choices = default_decode_choices())
+      : device_(device), choices_(choices), clock_(device), cpu_(threads), image_(threads) {}
   Status create();
 
   /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in
@@ -51,7 +48,7 @@ class CudaDecodePipeline final : public DecodePipeline {
 
   /// finish_frame() for a frame in device memory; enqueued only.
   Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
-  /// Whether nothing that the image needed is left on the stream. False: nobody has looked.
+  /// True if the stream is known to be idle; false means unknown.
   bool is_idle() const { return is_idle_; }
 
  private:
@@ -71,22 +68,20 @@ class CudaDecodePipeline final : public DecodePipeline {
   /// Called when the kernels of a scan are on their way; `skip` as in ScanDecoder::Behind.
   Status go_on_behind_scan(const std::uint32_t* skip);
   Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
-  Result<ScanResult> decode_fast(const ScanHeader& scan, const DeviceBytes& on_device,
-                                 std::size_t bytes);
-  Status decode_carefully(const CarefulDecoder::Input& in, ScanOutcome& outcome);
+  Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
+  Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
 
   const int device_;
-  const ScanDecoders decoders_;
+  const DecodeChoices choices_;
   SpanClock clock_;  ///< of host frames
   StepProbe probe_;
   bool is_observed_ = false;
   const std::uint8_t* device_jpeg_ = nullptr;         ///< of the image
   const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
   bool is_idle_ = false;
-  /// The image's output; null: samples.
-  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
-  ScanDecoder fast_;
-  CarefulDecoder careful_;
+  bool wants_coefficients_ = false;  ///< the image's output; false: samples
+  ScanDecoder scans_;
+  CpuScans cpu_;
   ScanUpload upload_;
   DeviceImage image_;  ///< the first to be destroyed: it waits for its stream
 };

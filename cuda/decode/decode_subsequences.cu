@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kMostThreads,
   __syncthreads();
   std::uint32_t faults = fits_scan(a, before + sum) ? 0 : kFaultCount;
   if (faults == 0 && own.end != 0) {
-    if (!has_right_blocks(a, own, before)) faults = kFaultCount;
+    if (!has_right_blocks(a, own, own.interval, before)) faults = kFaultCount;
     faults |= decode_directly(a, SharedWords(words), first_word * 32, tables, own, before);
   }
   if (faults != 0) atomicOr(&a.summary->walk_faults, faults);

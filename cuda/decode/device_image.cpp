@@ -58,6 +58,23 @@ ScanPlanes DeviceImage::open(const ScanHeader& scan) {
   return planes;
 }
 
+Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
+  const PlaneView& to = planes_[component];
+  if (to.data == nullptr) return Status::ok();
+  scanned_[component] = true;
+  is_converted_ = false;
+  const auto width = static_cast<std::size_t>(to.width);
+  // A caller's rows may lie in memory from the last one to the first, which no copy of CUDA allows.
+  const int at_once = to.stride_bytes >= to.width ? to.height : 1;
+  for (int y = 0; y < to.height; y += at_once)
+    ZR_CUDA_TRY(cudaMemcpy2DAsync(
+        to.data + y * to.stride_bytes,
+        at_once == 1 ? width : static_cast<std::size_t>(to.stride_bytes),
+        from.data + y * from.stride_bytes, static_cast<std::size_t>(from.stride_bytes), width,
+        static_cast<std::size_t>(at_once), cudaMemcpyHostToDevice, stream()));
+  return Status::ok();
+}
+
 Status DeviceImage::fill_missing() {
   for (std::size_t c = 0; c < components(); ++c) {
     const PlaneView& plane = planes_[c];

@@ -48,10 +48,12 @@ class DeviceImage {
   /// The components of the scan count as scanned from then on.
   ScanPlanes open(const ScanHeader& scan);
 
+  /// Enqueues the upload of a component's samples from host memory; discards a conversion.
+  Status upload_plane(std::size_t component, const PlaneView& from);
+
   /// Enqueues the conversion to the format of the frame that is expected, if every component was
   /// scanned: behind the last scan, without waiting for what it reports. Nothing is converted if
-  /// `*skip`, in device memory, is not 0 by then. Whoever scans again opens again, and then it is
-  /// converted again.
+  /// `*skip`, in device memory, is not 0 by then. A new scan discards the conversion.
   Status convert_early(const std::uint32_t* skip, const StepProbe& probe);
 
   /// Whether write_device_frame() would have nothing to do.

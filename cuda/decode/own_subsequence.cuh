@@ -42,10 +42,10 @@ __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origi
 /// interval may have twice as many, and the next one none. `before`: pack_counts() of the chunks
 /// before.
 __device__ inline bool has_right_blocks(const WalkArgs& a, const OwnSubsequence& own,
-                                        std::uint64_t before) {
+                                        std::uint32_t interval, std::uint64_t before) {
   const std::uint32_t block = blocks_of(before) + own.block;
-  const std::uint32_t interval_end = min((own.interval + 1) * a.interval_blocks, a.blocks);
-  return (!own.is_first || own.interval * a.interval_blocks == block) &&
+  const std::uint32_t interval_end = min((interval + 1) * a.interval_blocks, a.blocks);
+  return (!own.is_first || interval * a.interval_blocks == block) &&
          (!own.is_last || interval_end == block + own.blocks);
 }
 

@@ -1,15 +1,13 @@
-// The order of the fast decoder's kernels, and the memory that they share.
+// The order of the kernels, and the memory that they share.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/scan_decoder.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "codec/arith/integer.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/decode/scan_plan.hpp"
-#include "cuda/decode/test_ways.hpp"
 #include "cuda/decode/unstuff_scan.hpp"
 #include "cuda/decode/walk_scan.hpp"
 
@@ -37,7 +35,8 @@ bool has_standard_codes(const ScanHeader& scan, const PairCycle& cycle) {
 
 }  // namespace
 
-Status ScanDecoder::create() {
+Status ScanDecoder::create(bool exhaustive_only) {
+  exhaustive_only_ = exhaustive_only;
   ZR_LET(limits, current_limits());
   limits_ = limits;
   ZR_TRY(prepare_unstuff_scan());
@@ -52,7 +51,7 @@ Status ScanDecoder::create() {
 bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
   return bytes != 0 && bytes <= kMostBytes && scan.layout.blocks() < kMostBlocks &&
-         plan_subsequences(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
+         plan_map(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
 }
 
 ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
@@ -72,8 +71,8 @@ ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in
   return sizes;
 }
 
-/// Zero at first: decode_subsequences() reads all of them before it knows that the scan was given
-/// up, and then some may not have been written.
+/// Zero at first: decode_subsequences() reads all of them before it knows that the attempt failed,
+/// and then some may not have been written.
 Status ScanDecoder::reserve_own(const Job& job) {
   const std::int64_t before = own_.capacity();
   ZR_TRY(own_.reserve(std::int64_t{job.plan.chunks} * job.plan.chunk_subsequences));
@@ -85,13 +84,10 @@ Status ScanDecoder::reserve_own(const Job& job) {
 
 Status ScanDecoder::reserve(const Job& job) {
   const Sizes& sizes = job.sizes;
-  const std::int64_t chunks = job.plan.chunks;
   // Words may be copied by fours.
   ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
   ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
-  ZR_TRY(starts_.reserve(chunks * job.plan.chunk_subsequences));
   if (!job.plan.collects) ZR_TRY(reserve_own(job));
-  if (job.plan.long_slots != 0) ZR_TRY(chunk_ends_.reserve(chunks * kChunkEndWords));
   const std::int64_t pairs = std::int64_t{sizes.pair_capacity} + kMostWalkPairs;
   ZR_TRY(pairs_.reserve(pairs));
   ZR_TRY(wide_.reserve(pairs));
@@ -142,120 +138,44 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
                                        const StepProbe& probe, const Behind& behind) {
   Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
-          {},   {}, {},     {}};
-  choose_first_way(job);
-  const auto run = [&]() -> Status {
-    ZR_TRY(enqueue(job));
-    if (behind) ZR_TRY(behind(&job.states.summary->outcome));
-    if (in.is_alone)
-      ZR_TRY(end_.wait(stream));
-    else
-      ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-    states_.ended();
-    return Status::ok();
-  };
+          {},   {}, {}};
+  job.needs = needs_of_job(job);
+  job.plan = plan_scan(limits_, job.needs, choose_strategy(job));
+  if (!job.plan.fits) job.plan = plan_map(limits_, job.needs);
   const ScanReport& report = *report_.data();
-  ZR_TRY(run());
-  if (report.faults == 0) learn_from(job);
-  const FarWalks first = job.ways.walks();
-  const std::uint32_t first_faults = report.faults;
-  while (choose_another_way(job)) {
-    ZR_TRY(run());
-    // What takes all ways in vain is damaged, or beyond them, and teaches nothing.
-    if (report.faults != 0) continue;
-    const bool was_patient =
-        report.late_walks > choose_late_long_walks(job.plan, /*every_bit_is_left=*/true);
-    way_memory_.learn(size_of(job), first, first_faults, job.ways, was_patient);
+  ZR_TRY(run(job, behind));
+  if (job.plan.strategy == Strategy::map) {
+    const StrategyMemory::Shape shape{job.sizes.blocks, job.sizes.bytes};
+    if (report.faults == 0) {
+      memory_.map_was_tried(shape, /*failed=*/false);
+    } else if ((report.faults & kFaultUnsettled) != 0) {
+      job.plan = plan_exhaustive(limits_, job.needs);
+      if (!job.plan.fits) return ScanResult{false, 0};
+      ZR_TRY(run(job, behind));
+      if (report.faults == 0) memory_.map_was_tried(shape, /*failed=*/true);
+    }
   }
-  return ScanResult{report.faults == 0 && report.late_fault == 0, report.consumed_bytes,
-                    starts_of(job, report.faults)};
+  return ScanResult{report.faults == 0 && report.late_fault == 0, report.consumed_bytes};
 }
 
-/// As its sizes say, or as scans like it had to be walked.
-void ScanDecoder::choose_first_way(Job& job) {
-  const ScanSize size = size_of(job);
-  static const bool from_every_bit = std::getenv(kTestEveryBitVariable) != nullptr;
-  WayMemory::Advice advice = way_memory_.take(size);
-  if (from_every_bit) advice.first = FarWalks::from_every_bit;
-  ScanNeeds needs = needs_of_job(job);
-  needs.two_kernels = late_.take(size);
-  job.few_guesses = crowded_.take(size);
-  needs.few_guesses = job.few_guesses;
-  job.more_late_walks = advice.known.more_late_walks;
-  job.plan = plan_subsequences(limits_, needs);
-  if (advice.first == FarWalks::if_dense && small_.take(size))
-    job.plan = plan_subsequences(limits_, needs_in_large_chunks(job));
-  job.usual = job.plan;
-  if (advice.first != FarWalks::if_dense) {
-    const SubsequencePlan other = plan_far_walks(job, advice.first);
-    if (other.far_only) job.plan = other;
-  }
-  job.ways = ScanWays(job.plan, job.usual, advice.known);
+Strategy ScanDecoder::choose_strategy(const Job& job) {
+  if (exhaustive_only_) return Strategy::exhaustive;
+  const Strategy first = first_strategy(job.needs);
+  const bool skips =
+      first == Strategy::map && memory_.skips_map({job.sizes.blocks, job.sizes.bytes});
+  return skips ? Strategy::exhaustive : first;
 }
 
-/// What the scan needs in the largest chunks.
-ScanNeeds ScanDecoder::needs_in_large_chunks(const Job& job) {
-  ScanNeeds needs = needs_of_job(job);
-  needs.few_guesses = job.few_guesses;
-  needs.large_chunks = true;
-  return needs;
-}
-
-/// For long walks alone. If the device has too little memory for them, the plan is not `far_only`.
-SubsequencePlan ScanDecoder::plan_far_walks(const Job& job, FarWalks begin) const {
-  ScanNeeds needs = needs_in_large_chunks(job);
-  needs.far_walks = begin;
-  needs.more_late_walks = job.more_late_walks || job.ways.every_bit_failed();
-  SubsequencePlan plan = plan_subsequences(limits_, needs);
-  plan.far_only = plan.far_only && plan.every_bit == (begin == FarWalks::from_every_bit);
-  return plan;
-}
-
-/// Chooses how to synchronise a scan of which the starts of some subsequences were not found, or
-/// not rightly. Returns false if there is no other way, or nothing of the kind happened.
-bool ScanDecoder::choose_another_way(Job& job) {
-  const std::uint32_t faults = report_.data()->faults;
-  if ((faults & kFaultUnsettled) == 0) return false;
-  const FarWalks walks = job.ways.walks();
-  const ScanWays::Fits fits{plan_far_walks(job, FarWalks::from_guesses).far_only,
-                            plan_far_walks(job, FarWalks::from_every_bit).far_only};
-  const bool is_left = job.ways.choose_next(faults, fits);
-  const FarWalks next = job.ways.walks();
-  if (is_left && next == walks) return true;
-  way_memory_.failed(size_of(job), walks);
-  if (!is_left) return false;
-  job.plan = next == FarWalks::if_dense ? job.usual : plan_far_walks(job, next);
-  if (next == FarWalks::if_dense)  // the last way of all
-    job.plan.most_late_long_walks = choose_late_long_walks(job.plan, /*every_bit_is_left=*/false);
-  return true;
-}
-
-/// Many guesses lead to many ends. A chunk that collects its pairs waits for the late walks of the
-/// chunks before it.
-void ScanDecoder::learn_from(const Job& job) {
-  const std::uint32_t chunks = job.plan.chunks;
-  const ScanReport& report = *report_.data();
-  if (chunks == 0 || job.plan.far_only) return;
-  const ScanSize size = size_of(job);
-  const bool is_large = job.plan.chunk_subsequences == kChunkSubsequences;
-  const bool crowded =
-      report.far_chunks * (is_large ? kCrowdedChunks : kCrowdedMediumChunks) >= chunks;
-  const bool is_dense =
-      std::uint64_t{job.sizes.bytes} * 8 > std::uint64_t{job.sizes.blocks} * kCollectedBlockBits;
-  const bool is_slow = !job.plan.collects && is_dense && (crowded || report.late_walks >= chunks);
-  way_memory_.usual_was_right(size, is_slow);
-  if (!job.plan.collects) return;
-  if (crowded && !job.few_guesses) {
-    crowded_.remember(size);
-  } else if (crowded || report.late_walks * kLateWalkChunks >= chunks) {
-    (is_large ? late_ : small_).remember(size);
-  }
-}
-
-SubsequenceStarts ScanDecoder::starts_of(const Job& job, std::uint32_t faults) const {
-  if (job.plan.chunks == 0 || (faults & (kFaultRestarts | kFaultUnsettled)) != 0) return {};
-  return {starts_.data(), std::uint64_t{job.plan.chunks} * job.plan.chunk_subsequences,
-          kSubsequenceBits};
+/// One attempt.
+Status ScanDecoder::run(Job& job, const Behind& behind) {
+  ZR_TRY(enqueue(job));
+  if (behind) ZR_TRY(behind(&job.states.summary->outcome));
+  if (job.in.is_alone)
+    ZR_TRY(end_.wait(job.stream));
+  else
+    ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
+  states_.ended();
+  return Status::ok();
 }
 
 Status ScanDecoder::enqueue(Job& job) {
@@ -306,7 +226,6 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
   ScanNeeds needs = needs_of(job.cycle);
   needs.bytes = job.sizes.bytes;
   needs.blocks = job.sizes.blocks;
-  needs.intervals = job.sizes.intervals;
   needs.subsequences = job.sizes.subsequences;
   needs.is_followed = job.in.is_on_host;
   needs.standard_codes = has_standard_codes(job.scan, job.cycle);
@@ -314,28 +233,21 @@ ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
 }
 
 Status ScanDecoder::enqueue_subsequences(const Job& job) {
-  const SubsequencePlan& plan = job.plan;
+  const ScanPlan& plan = job.plan;
   WalkArgs args = walk_args(job);
   args.chunks = plan.chunks;
   args.chunk_subsequences = plan.chunk_subsequences;
   args.guess_stride = plan.guess_stride;
-  args.offers_early = plan.offers_early;
   args.most_ends = plan.most_ends;
-  args.long_slots = plan.long_slots;
-  args.far_only = plan.far_only;
-  args.every_bit = plan.every_bit;
-  args.most_late_walks = plan.most_late_walks;
-  args.most_late_long_walks = plan.most_late_long_walks;
-  args.assumes = plan.assumes;
-  args.foretells = job.ways.foretells();
+  args.mark_slots = plan.mark_slots;
+  args.most_serial_walks = plan.most_serial_walks;
   args.collects = plan.collects;
-  args.starts = starts_.data();
+  args.exhaustive = plan.strategy == Strategy::exhaustive;
   args.own = own_.data();
   args.chunk_counts = job.states.chunk_counts;
   if (job.in.is_on_host && plan.collects) args.tile_states = job.states.tile;
   args.tiles = job.sizes.tiles;
   args.chunk_exit = job.states.chunk_exit;
-  args.chunk_ends = chunk_ends_.data();
   ZR_TRY(announce(job.probe, "sync_subsequences"));
   ZR_TRY(sync_subsequences(args, plan.sync_bytes, chain_));
   if (plan.collects) return Status::ok();

@@ -1,6 +1,6 @@
-// The fast decoder: the bits of a scan -> the samples of its components, in three or four kernels,
-// without the host in between. It takes scans without damage whose bits synchronise themselves or
-// have restart markers. It detects every other scan and leaves it to CarefulDecoder.
+// The bits of a scan -> the samples of its components, in three or four kernels, without the host
+// in between. It decodes scans that it proves sound, in at most two attempts, and detects every
+// other scan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,14 +13,12 @@
 #include "cuda/base/launch_chain.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/decode/odd_scans.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #include "cuda/decode/scan_states.hpp"
 #include "cuda/decode/scan_tables.hpp"
-#include "cuda/decode/scan_ways.hpp"
+#include "cuda/decode/strategy_memory.hpp"
 #include "cuda/decode/transform_blocks.hpp"
 #include "cuda/decode/walk_scan.hpp"
-#include "cuda/decode/way_memory.hpp"
 
 namespace zerorun {
 
@@ -28,8 +26,6 @@ namespace zerorun {
 struct ScanResult {
   bool succeeded;                ///< the samples are right; otherwise they are undefined
   std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
-  /// If it did not succeed: what is known, at least up to the fault. Valid until the next scan.
-  SubsequenceStarts starts;
 };
 
 /// Keeps its memory between scans; one stream at a time. Device memory: up to 19 bytes for each
@@ -37,11 +33,11 @@ struct ScanResult {
 /// and 160 KiB of tables.
 class ScanDecoder {
  public:
-  /// A scan of more is left to the careful decoder: positions of bits are 32-bit numbers.
+  /// The most bytes of a scan: positions of bits are 32-bit numbers.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
-  /// Once, on the device that is current.
-  Status create();
+  /// Once, on the device that is current. `exhaustive_only`: as in DecodeChoices.
+  Status create(bool exhaustive_only = false);
 
   /// Whether the scan has a size that the kernels can count, and the device the shared memory that
   /// they need for its tables.
@@ -71,7 +67,7 @@ class ScanDecoder {
   using Behind = std::function<Status(const std::uint32_t* skip)>;
 
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
-  /// `behind` may be null; it is called once for each way in which the scan is tried.
+  /// `behind` may be null; it is called once for each attempt.
   /// Precondition: prepare() of the same scan and stream, takes(), can_follow_bus() where the scan
   /// is in pinned memory. After an error, work may be left on `stream`.
   Result<ScanResult> decode(const ScanHeader& scan, const Input& in, const PlaneView* planes,
@@ -93,38 +89,28 @@ class ScanDecoder {
     PairCycle cycle;
     Sizes sizes;
     ScanStates::Parts states;
-    SubsequencePlan plan;
-    ScanWays ways;
-    SubsequencePlan usual;         ///< as sizes say
-    bool few_guesses = false;      ///< it is like a crowded scan
-    bool more_late_walks = false;  ///< it is like one that needed more
+    ScanNeeds needs;
+    ScanPlan plan;
   };
-  static ScanSize size_of(const Job& job) { return {job.sizes.blocks, job.sizes.bytes}; }
   static Sizes sizes_of(const ScanHeader& scan, const Input& in);
-  static ScanNeeds needs_in_large_chunks(const Job& job);
-  SubsequencePlan plan_far_walks(const Job& job, FarWalks begin) const;
-  void choose_first_way(Job& job);
-  bool choose_another_way(Job& job);
-  void learn_from(const Job& job);
+  static ScanNeeds needs_of_job(const Job& job);
+  Strategy choose_strategy(const Job& job);
+  Status run(Job& job, const Behind& behind);
   Status reserve_own(const Job& job);
   Status reserve(const Job& job);
-  SubsequenceStarts starts_of(const Job& job, std::uint32_t faults) const;
   std::int32_t take_codes(const ScanHeader& scan);
   bool take_quantisers(const ScanHeader& scan);
   Status enqueue(Job& job);
   Status enqueue_unstuff(const Job& job);
   WalkArgs walk_args(const Job& job);
-  static ScanNeeds needs_of_job(const Job& job);
   Status enqueue_subsequences(const Job& job);
   Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
-  WayMemory way_memory_;
-  OddScans crowded_;             ///< had no room for the ends of its guesses
-  OddScans late_;                ///< their chunks had to wait for each other
-  OddScans small_;               ///< crowded or late in chunks that were not the largest
-  ScanTablesSource source_{};    ///< of tables_ and steps_
-  std::int32_t code_pairs_ = 0;  ///< of tables_
+  bool exhaustive_only_ = false;
+  StrategyMemory memory_;
+  ScanTablesSource source_{};                                           ///< of tables_ and steps_
+  std::int32_t code_pairs_ = 0;                                         ///< of tables_
   std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< of steps_
   DeviceBuffer<ScanSteps> steps_;
   DeviceBuffer<WalkTables> tables_;
@@ -132,8 +118,6 @@ class ScanDecoder {
   DeviceBuffer<std::uint32_t> interval_first_, block_pair_;
   DeviceBuffer<std::uint16_t> pairs_;
   DeviceBuffer<std::int16_t> wide_;
-  DeviceBuffer<std::uint16_t> chunk_ends_;
-  DeviceBuffer<SubsequenceStart> starts_;
   DeviceBuffer<OwnSubsequence> own_;
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;

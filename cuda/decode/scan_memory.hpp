@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "cuda/base/subsequence_starts.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/decode/tuning.hpp"
 
@@ -15,14 +14,12 @@ struct ScanSummary {
   std::uint32_t faults;       ///< kFault… bits
   std::uint32_t walk_faults;  ///< likewise, found by the kernels that walk over subsequences
   std::uint32_t clean_bytes;  ///< the sum of all intervals
-  std::uint32_t unsettled;    ///< not 0: the starts of a chunk's subsequences were not found,
-                              ///< or it ends otherwise than it told
-  /// Subsequences that were walked one after the other, singly and in long walks.
-  std::uint32_t late_walks, late_long_walks;
-  std::uint32_t far_chunks;   ///< synchronised by long walks
-  std::uint32_t taken_tiles;  ///< by CTAs of unstuff_scan() that read pinned memory
-  std::uint32_t outcome;      ///< faults_of(), written by the last kernel
-  std::uint64_t end;          ///< as the state of a tile, when all is known (scan_progress.cuh)
+  /// Not 0: the starts of a chunk's subsequences were not found, or it published a wrong end.
+  std::uint32_t unsettled;
+  std::uint32_t serial_walks;  ///< subsequences that were walked serially
+  std::uint32_t taken_tiles;   ///< by CTAs of unstuff_scan() that read pinned memory
+  std::uint32_t outcome;       ///< faults_of(), written by the last kernel
+  std::uint64_t end;           ///< as the state of a tile, when all is known (scan_progress.cuh)
 };
 
 /// What makes the pairs useless; kFault… bits. Other CTAs may just be finding more.
@@ -42,8 +39,6 @@ struct ScanReport {
   std::uint32_t faults;
   std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
-  std::uint32_t late_walks;  ///< of both kinds
-  std::uint32_t far_chunks;  ///< as in ScanSummary
 };
 
 /// The most words that `subs` consecutive subsequences lie in, wherever they begin.
@@ -51,17 +46,14 @@ constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
   return subs * (kSubsequenceBits / 32) + 5;
 }
 
-/// Of a chunk that was synchronised by long walks: the number of its ends, and their states.
-inline constexpr std::uint32_t kChunkEndWords = 1 + kMostLongSlots;
-
 /// A subsequence whose start is known.
 struct alignas(16) OwnSubsequence {
   std::uint32_t bit, stop;  ///< where its first codeword begins, and that of the next one
   std::uint32_t end;        ///< where its interval ends; 0 for no subsequence
   std::uint32_t interval;
   std::uint32_t block, pair;  ///< numbers before it, in its chunk
-  /// pack() before its first codeword, and before that of the next one. Behind an interval's last
-  /// subsequence, this and `stop` are nobody's.
+  /// pack() before its first codeword, and before that of the next one. `exit` and `stop` are
+  /// unused in the last subsequence of an interval.
   std::uint16_t entry, exit;
   std::uint16_t blocks : 15, is_last : 1;  ///< `blocks` and `pairs`: its WalkTally
   std::uint16_t pairs : 15, is_first : 1;  ///< `is_first`, `is_last`: of its interval

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
-#include "cuda/decode/long_ends.hpp"
+#include "cuda/decode/mark_states.hpp"
 #include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/subsequence_ends.hpp"
 
@@ -44,20 +44,20 @@ inline constexpr std::uint32_t kSyncCopyUnit = 16;
 /// subsequences.
 ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
 ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends, std::uint32_t room) {
-  return 68 + room * 213 / 16 + ends * sync_end_words(room);
+  return 69 + room * 221 / 16 + ends * sync_end_words(room);
 }
 constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends,
                                         std::uint32_t room) {
   return sizeof(std::uint32_t) * (sync_words(ends, room) + shared_table_words(pairs, kSkipBits));
 }
 
-/// States that long walks keep at each mark, in the memory of all ends but one; 0 if there is too
-/// little for the walks to be of use. A mark has three bytes for each state, and two; and each
-/// state of one mark has a byte more.
-constexpr std::uint32_t choose_long_slots(std::uint32_t ends, std::uint32_t room) {
+/// States that the exhaustive strategy keeps at each mark, in the memory of all ends but one; 0 if
+/// there is too little for it to be of use. A mark has three bytes for each state, and two; and
+/// each state of one mark has a byte more.
+constexpr std::uint32_t choose_mark_slots(std::uint32_t ends, std::uint32_t room) {
   const std::uint32_t marks = room / kMarkSubsequences;
   const std::uint32_t bytes = ends == 0 ? 0 : (ends - 1) * sync_end_words(room) * 4;
-  for (std::uint32_t slots = kMostLongSlots; slots >= kMostLongSlots / 4; slots /= 2)
+  for (std::uint32_t slots = kMarkSlots; slots >= kMarkSlots / 4; slots /= 2)
     if (marks * (3 * slots + 2) + slots <= bytes) return slots;
   return 0;
 }
@@ -83,9 +83,9 @@ constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std:
   return wanted;
 }
 
-/// Whether a scan can be decoded by its subsequences: each guess (one for each block of the period)
-/// needs an end of its own.
-constexpr bool subsequences_fit(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
+/// Whether the map strategy can decode a scan: each guess (one for each block of the period) needs
+/// an end of its own.
+constexpr bool map_fits(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
   return choose_ends(limit, pairs, period, kLargeRoom) == period &&
          decode_shared_bytes(pairs) + kDecodeStaticBytes <= limit;
 }

@@ -1,5 +1,5 @@
 // Decoders with an event before each step: the product's from a stream in host memory to a device
-// frame, the careful one alone from pinned to pinned host memory. The product launches each kernel
+// frame, the staged one from pinned to pinned host memory. The product launches each kernel
 // so that it begins while the one before it ends; an event between them prevents that, so the sum
 // of its steps is more than a frame takes.
 // SPDX-License-Identifier: MIT
@@ -9,14 +9,61 @@
 #include "codec/pipeline/decode_walk.hpp"
 #include "cuda/base/event_log.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
+#include "cuda/stages/staged_decoder.hpp"
 
 namespace zerorun {
 namespace {
 
+/// StagedDecoder as a pipeline for frames in device memory.
+class StagedDecodePipeline final : public DecodePipeline {
+ public:
+  StagedDecodePipeline(int, int threads) : image_(threads) {}
+  Status create() {
+    ZR_TRY(image_.create());
+    return decoder_.create();
+  }
+  void use_device_frames(cudaStream_t stream, const std::uint8_t* /*device_jpeg*/) {
+    image_.use_device_frames(stream);
+  }
+  void observe(StepProbe probe) { probe_ = std::move(probe); }
+
+  Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
+    return image_.begin(frame, direct, luma_only);
+  }
+  Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                     ScanOutcome& outcome) override {
+    const auto sent = data.first(scan_extent(data));
+    const std::uint8_t* on_device = nullptr;
+    ZR_TRY(announce(probe_, "upload"));
+    ZR_TRY(upload_.enqueue(sent, image_.stream(), on_device));
+    return decoder_.decode_planes({scan, {on_device, sent.size()}, image_.exec(), probe_},
+                                  image_.open(scan).data(), outcome);
+  }
+  Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
+    return image_.write_device_frame(model, upsampling, out);
+  }
+
+  Status begin_coefficients(std::vector<ComponentCoefficients>&) override { return none(); }
+  Status finish_frame(ColorModel, ChromaUpsampling, const FrameView&) override { return none(); }
+  Status finish_planes(std::vector<ComponentPlane>&) override { return none(); }
+  Status finish_coefficients() override { return none(); }
+
+ private:
+  static Status none() {
+    return Status(Errc::invalid_argument, "the staged decoder makes device frames alone");
+  }
+
+  StepProbe probe_;
+  StagedDecoder decoder_;
+  ScanUpload upload_;
+  DeviceImage image_;  ///< the first to be destroyed: it waits for its stream
+};
+
+template <typename Pipeline>
 class CudaStepDecoder final : public StepDecoder {
  public:
-  CudaStepDecoder(const DecodeParams& params, ScanDecoders decoders)
-      : params_(params), pipeline_(params.device, params.threads, decoders) {}
+  explicit CudaStepDecoder(const DecodeParams& params)
+      : params_(params), pipeline_(params.device, params.threads) {}
 
   Status create() {
     ZR_TRY(stream_.create());
@@ -80,15 +127,15 @@ class CudaStepDecoder final : public StepDecoder {
   DeviceBuffer<std::uint8_t> memory_;
   FrameView frame_;  ///< in device memory; empty where frames are not downloaded
   Stream stream_;
-  EventLog<const char*> log_;    // string literals
-  CudaDecodePipeline pipeline_;  // destroyed first: it waits for the stream
+  EventLog<const char*> log_;  // string literals
+  Pipeline pipeline_;          // destroyed first: it waits for the stream
 };
 
-Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params, ScanDecoders decoders,
-                                          const ConstFrameView* like) {
+template <typename Pipeline>
+Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params, const ConstFrameView* like) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
-  auto decoder = std::make_unique<CudaStepDecoder>(params, decoders);
+  auto decoder = std::make_unique<CudaStepDecoder<Pipeline>>(params);
   ZR_TRY(decoder->create());
   if (like != nullptr) ZR_TRY(decoder->download_frames(*like));
   return std::unique_ptr<StepDecoder>(std::move(decoder));
@@ -97,12 +144,12 @@ Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params, ScanDecode
 }  // namespace
 
 Result<std::unique_ptr<StepDecoder>> make_fused_step_decoder(const DecodeParams& params) {
-  return make(params, ScanDecoders::both, nullptr);
+  return make<CudaDecodePipeline>(params, nullptr);
 }
 
 Result<std::unique_ptr<StepDecoder>> make_staged_step_decoder(const DecodeParams& params,
                                                               const ConstFrameView& like) {
-  return make(params, ScanDecoders::careful_only, &like);
+  return make<StagedDecodePipeline>(params, &like);
 }
 
 }  // namespace zerorun

@@ -43,13 +43,6 @@ ZR_HD void set_next_of_step(std::uint32_t& step, std::uint32_t next) {
   reinterpret_cast<std::uint8_t*>(&step)[3] = static_cast<std::uint8_t>(next);
 }
 
-/// Whether the end of a walk may be offered to all subsequences in a round, counted from 0, and how
-/// many walks may be left then. `early`: sooner, too, since many blocks take a few bits each.
-ZR_HD bool is_offer_round(std::uint32_t round, bool early) {
-  return round >= kOfferRounds || (early && round - kEarlyOfferRound < kEarlyOffers);
-}
-ZR_HD std::uint32_t most_offer_walks(bool early) { return early ? kEarlyOfferWalks : kOfferWalks; }
-
 /// The ends of `kSubsequences` consecutive subsequences. Between two barriers only one thread
 /// changes a subsequence's column, except `reached` and `step`, which the walks write, and `item`.
 template <std::uint32_t kSubsequences>

@@ -11,7 +11,6 @@
 
 #include "codec/arith/host_device.hpp"
 #include "cuda/base/kept.hpp"
-#include "cuda/base/subsequence_starts.hpp"
 #include "cuda/decode/walk_tables.hpp"
 
 namespace zerorun {
@@ -21,8 +20,11 @@ inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits than this.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
+/// The number of an interval's first subsequence; `first_byte` is the interval's first clean byte.
+/// This needs no prefix sum over the intervals, but the last number of an interval may belong to no
+/// subsequence.
 ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
-  return static_cast<std::uint32_t>(first_subsequence(interval, first_byte, kSubsequenceBytes));
+  return first_byte / kSubsequenceBytes + interval;
 }
 
 /// The decoder's state before a codeword: bits from the subsequence's start (0..30), block of the
@@ -267,8 +269,8 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   return {blocks, pairs};
 }
 
-// The faults that the fast decoder finds, as bits. After most of them the scan is left to the
-// careful decoder; after kFaultForetold and kFaultUnsettled it is first tried another way.
+// The faults that the kernels find, as bits. After kFaultUnsettled the exhaustive strategy is
+// tried; with any other the CPU decodes the scan.
 
 /// The markers between the intervals are not RST0, RST1, … or not as many as the image needs.
 inline constexpr std::uint32_t kFaultRestarts = 1;
@@ -280,10 +282,6 @@ inline constexpr std::uint32_t kFaultSync = 4;
 inline constexpr std::uint32_t kFaultCount = 8;
 /// The starts of some subsequences were not found.
 inline constexpr std::uint32_t kFaultUnsettled = 16;
-/// A chunk told the next one an end before it knew where it begins, and then ended otherwise.
-inline constexpr std::uint32_t kFaultForetold = 32;
-/// Beside kFaultUnsettled: too many subsequences had to be walked one after the other.
-inline constexpr std::uint32_t kFaultLateWalks = 64;
 
 /// A (run, level) pair as the kernels pass it on.
 ///   bits 0-5   zig-zag index

@@ -11,7 +11,8 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/chunk_pairs.cuh"
-#include "cuda/decode/long_walks.cuh"
+#include "cuda/decode/exhaustive_walks.cuh"
+#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
 namespace {
@@ -19,6 +20,9 @@ namespace {
 using namespace chunk_sync;
 
 extern __shared__ __align__(4 * kSyncCopyUnit) std::uint32_t dynamic_shared[];
+
+/// Whether the kernel begins beside unstuff_scan(), and is followed itself.
+__device__ inline bool follows_bus(const WalkArgs& a) { return a.tile_states != nullptr; }
 
 /// The interval of a subsequence: the last one that begins there or before.
 __device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t intervals,
@@ -34,38 +38,35 @@ __device__ std::uint32_t find_interval(const WalkArgs& a, std::uint32_t interval
   return low;
 }
 
-/// What is known of the scan: all, or as much as the CTA needs. To all threads.
-template <bool kFollows, typename Shared>
+/// What is known of the scan: all, or as much as the CTA needs if it follows the bus. To all
+/// threads.
+template <typename Shared>
 __device__ ScanProgress await_chunk(const WalkArgs& a, Shared& s, std::int64_t first_sub) {
-  if constexpr (!kFollows) {
+  if (!follows_bus(a)) {
     wait_for_previous_kernel();
     return {a.summary->clean_bytes, a.intervals, true};
-  } else {
-    if (threadIdx.x < 32) {
-      // Where intervals begin is told by all tiles. Without restart markers only the CTA's own
-      // count.
-      const std::uint32_t from =
-          a.intervals > 1 ? 0 : static_cast<std::uint32_t>(max(first_sub, std::int64_t{0}));
-      // So many whole subsequences, and one more, so that no codeword of the chunk ends behind
-      // them. Each interval but the first begins with a subsequence, as if the one before ended
-      // with one.
-      const std::int64_t needed = first_sub + last_subsequence(a) + 4;
-      const ScanProgress progress = await_progress(
-          a, first_word_of<kSyncCopyUnit>(from * kSubsequenceBits) * 4, [=](const ScanProgress& p) {
-            return std::int64_t{p.bytes / kSubsequenceBytes} + p.intervals >= needed;
-          });
-      if (threadIdx.x == 0) s.progress = progress;
-    }
-    __syncthreads();
-    return s.progress;
   }
+  if (threadIdx.x < 32) {
+    // Where intervals begin is told by all tiles. Without restart markers only the CTA's own count.
+    const std::uint32_t from =
+        a.intervals > 1 ? 0 : static_cast<std::uint32_t>(max(first_sub, std::int64_t{0}));
+    // So many whole subsequences, and one more, so that no codeword of the chunk ends behind them.
+    // Each interval but the first begins with a subsequence, as if the one before ended with one.
+    const std::int64_t needed = first_sub + last_subsequence(a) + 4;
+    const ScanProgress progress = await_progress(
+        a, first_word_of<kSyncCopyUnit>(from * kSubsequenceBits) * 4, [=](const ScanProgress& p) {
+          return std::int64_t{p.bytes / kSubsequenceBytes} + p.intervals >= needed;
+        });
+    if (threadIdx.x == 0) s.progress = progress;
+  }
+  __syncthreads();
+  return s.progress;
 }
 
-/// Finds start, end and interval of the CTA's subsequences, without reading a bit. Returns the
-/// interval of the thread's own.
+/// Finds start, end and interval of the CTA's subsequences, without reading a bit.
 template <typename Shared>
-__device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::int64_t first_sub,
-                                            const ScanProgress& progress) {
+__device__ void place_subsequences(const WalkArgs& a, Shared& s, std::int64_t first_sub,
+                                   const ScanProgress& progress) {
   const std::uint32_t thread = threadIdx.x;
   const std::uint32_t base = find_interval(
       a, progress.intervals, static_cast<std::uint32_t>(max(first_sub, std::int64_t{0})));
@@ -80,7 +81,8 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
     }
     __syncthreads();
     std::uint32_t own = thread < Shared::kSubsequences ? s.tally[thread] : 0;
-    IntervalMax(s.max_scan).InclusiveScan(own, own, cuda::maximum<>{});
+    const auto larger = [](std::uint32_t x, std::uint32_t y) { return max(x, y); };
+    IntervalMax(s.max_scan).InclusiveScan(own, own, larger);
     interval = max(own, base);
   }
   const std::int64_t sub = first_sub + thread;
@@ -95,13 +97,14 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
     end = progress.end_of(a, interval) * 8;
     exists = start < end;
   }
-  if (thread >= Shared::kSubsequences) return interval;
+  if (thread == 0) s.base_interval = base;
+  if (thread >= Shared::kSubsequences) return;
+  s.interval_step[thread] = static_cast<std::uint16_t>(interval - base);
   s.start[thread] = start;
   s.end[thread] = exists ? end : 0;
   s.ends.head[thread] = exists && index == 0;
   s.ends.count[thread] = 0;
   s.ends.open[thread] = exists && start + kSubsequenceBits < end;
-  return interval;
 }
 
 /// Loads the words of all subsequences of the CTA.
@@ -120,9 +123,8 @@ __device__ void load_words(const WalkArgs& a, Shared& s, const ScanProgress& pro
 
 /// Whether the scan has faults for which the CTA need not begin. The CTAs of all chunks behind it,
 /// which would wait for it, do not begin either. This kernel's own faults are counted apart.
-template <bool kFollows>
-__device__ bool is_hopeless(const WalkArgs& a, const ScanProgress& progress) {
-  return kFollows ? !progress.fits(a) : a.summary->faults != 0;
+__device__ inline bool is_hopeless(const WalkArgs& a, const ScanProgress& progress) {
+  return follows_bus(a) ? !progress.fits(a) : a.summary->faults != 0;
 }
 
 /// Lists walks over subsequence `to` from ends `from` to `until` - 1 of the one before.
@@ -155,7 +157,7 @@ template <typename Shared>
 __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tables) {
   const std::uint32_t stride = a.guess_stride;
   const std::uint32_t stride_log2 = 31 - __clz(static_cast<int>(stride));
-  const std::uint32_t seeds = stride != 0 ? (last_subsequence(a) + 1) >> stride_log2 : 0;
+  const std::uint32_t seeds = (last_subsequence(a) + 1) >> stride_log2;
   const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
   // The guesses of a subsequence go to one warp: their walks have about as many steps.
   for (std::uint32_t item = threadIdx.x; item < guesses * seeds; item += kThreads) {
@@ -177,11 +179,11 @@ __device__ void walk_guesses(const WalkArgs& a, Shared& s, const SkipTables& tab
   __syncthreads();
 }
 
-/// The end of the round's first walk, if ends are offered in that round, so few walks are left, and
-/// it passed so many blocks that the others may have the same.
-template <bool kEarly, typename Shared>
-__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint32_t listed) {
-  if (!is_offer_round(round, kEarly) || listed > most_offer_walks(kEarly)) return kNoOffer;
+/// The end of the round's first walk, if so few walks are left and it passed so many blocks that
+/// other subsequences may end in the same state.
+template <typename Shared>
+__device__ std::uint16_t choose_offer(Shared& s, std::uint32_t listed) {
+  if (listed > kOfferWalks) return kNoOffer;
   const std::uint32_t to = s.item(0) & 255;
   const auto& line = s.ends.line[s.item(0) >> 8];
   const bool repeats = tally_of_step(line.step[to]).blocks >= kOfferBlocks;
@@ -189,20 +191,17 @@ __device__ std::uint16_t choose_offer(Shared& s, std::uint32_t round, std::uint3
 }
 
 /// Walks every subsequence from all ends of the subsequence before, until no new end turns up. A
-/// barrier between walks and ends, and one between ends and walks, divide the rounds.
-/// Returns false, to all threads, as soon as there is no room for the ends of many subsequences.
-template <bool kEarly, typename Shared>
+/// barrier between walks and ends, and one between ends and walks, divide the rounds. Ends that
+/// find no room are left to find_entries(). Returns false, to all threads, after kMostRounds.
+template <typename Shared>
 __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables) {
-  constexpr std::uint32_t kFirstOffer = kEarly ? kEarlyOfferRound : kOfferRounds;
   const std::uint32_t sub = threadIdx.x;
   const bool has_column = sub < Shared::kSubsequences;  // all of a warp or none
   const bool is_head = has_column && s.ends.head[sub];
   const bool matches = has_column && s.ends.open[sub] && (is_head || sub > 0);
-  const int most_full = a.long_slots != 0 ? kMostFullSubsequences : kThreads;
   // Ends before the subsequence that were walked from, and its own whose walks are listed.
   std::uint32_t walked = 0, told = has_column ? s.ends.count[sub] : 0;
-  bool is_full = false;
-  for (std::uint32_t round = 0;; ++round) {
+  for (std::uint32_t round = 0; round < kMostRounds; ++round) {
     const std::uint32_t listed = s.listed[round % 2];
     std::uint32_t& listed_next = s.listed[1 - round % 2];
     const std::uint32_t entries = !matches ? 0 : is_head ? 1 : s.ends.count[sub - 1];
@@ -216,138 +215,118 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
       s.ends.line[number].step[to] = make_step(tally);
     }
     if (threadIdx.x == 0) {
-      if (round >= kFirstOffer) s.offered = choose_offer<kEarly>(s, round, listed);
+      if (round >= kOfferRounds) s.offered = choose_offer(s, listed);
       listed_next = 0;  // all have read it a round ago
     }
     __syncthreads();
     if (has_column) {
       if (entries != walked) {
-        if (!s.ends.match(sub, walked, entries, a.most_ends)) is_full = true;
+        s.ends.match(sub, walked, entries, a.most_ends);
         walked = entries;
       }
-      if (round >= kFirstOffer && s.offered != kNoOffer) s.ends.offer(sub, s.offered);
+      if (round >= kOfferRounds && s.offered != kNoOffer) s.ends.offer(sub, s.offered);
       const std::uint32_t count = s.ends.count[sub];
       if (count != told && follows_another(s, sub + 1))
         list_walks(s, listed_next, sub + 1, told, count);
       told = count;
     }
-    if (__syncthreads_count(is_full) > most_full) return false;
+    __syncthreads();
   }
+  return false;
 }
 
-/// Where walks begin: at guesses, whose ends may be offered early as in SubsequencePlan, or at
-/// every bit.
-enum class Begin { guesses, guesses_offered_early, every_bit };
-
-/// Finds the state before each own subsequence, and its tally.
-template <Begin kBegin, typename Shared>
-__device__ void find_starts(const WalkArgs& a, Shared& s, const SkipTables& tables) {
-  constexpr bool kEarly = kBegin == Begin::guesses_offered_early;
-  if constexpr (kBegin == Begin::every_bit) {
-    find_entries_far<true>(a, s, tables);
-  } else {
-    if (!a.far_only) walk_guesses(a, s, tables);
-    if (!a.far_only && walk_ends<kEarly>(a, s, tables)) {
-      if (threadIdx.x == 0) tell(a, kNoEnds);
-      join_chunks(a, s);
-      const bool assumed = s.assumed && follows_chunk(s);
-      find_entries(a, s, tables);
-      if (assumed && begins_otherwise(a, s, s.taken)) find_entries(a, s, tables);
-    } else {
-      if (threadIdx.x == 0) atomicAdd(&a.summary->far_chunks, 1);
-      find_entries_far<false>(a, s, tables);
-    }
+/// The map strategy. Finds the state before each own subsequence, and its tally.
+template <typename Shared>
+__device__ void find_starts_by_maps(const WalkArgs& a, Shared& s, const SkipTables& tables) {
+  walk_guesses(a, s, tables);
+  if (walk_ends(a, s, tables)) {
+    join_chunks(a, s);
+    find_entries(a, s, tables);
+    return;
   }
+  if (threadIdx.x < Shared::kSubsequences) s.end[threadIdx.x] = 0;  // none exists any more
+  if (threadIdx.x == 0) {
+    give_up(a);
+    publish(a, s, 0);
+  }
+  __syncthreads();
 }
 
 /// Of a CTA's shared memory, for scans of two pairs of tables.
 constexpr std::size_t usual_bytes(std::uint32_t room) {
-  return sync_shared_bytes(2, room == kLargeRoom ? kUsualEnds : kMostEnds, room);
+  return sync_shared_bytes(2, room == kLargeRoom ? kSparseEnds : kMostEnds, room);
 }
 static_assert(bounded_ctas(kSyncCtas, kThreads, usual_bytes(kLargeRoom), 90) == kSyncCtas &&
                   bounded_ctas(kSyncCtas, kThreads, usual_bytes(kMediumRoom), 90) == kSyncCtas,
               "as measured on Hopper");
 
-/// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too. `kFollows`: it
-/// begins beside unstuff_scan(), and is followed itself.
-template <std::uint32_t kRoom, bool kCollects, bool kFollows, Begin kBegin>
+/// `kRoom`: subsequences that a CTA has at most. `kCollects`: it decodes them, too.
+template <std::uint32_t kRoom, bool kCollects, Strategy kStrategy>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, usual_bytes(kRoom)))
     sync_subsequences_kernel(const __grid_constant__ WalkArgs a) {
-  static_assert(kCollects || !kFollows);
   auto& s = *reinterpret_cast<ChunkMemory<kRoom>*>(dynamic_shared);
   std::uint32_t* const for_tables = dynamic_shared + sync_words(a.most_ends, kRoom);
-  if constexpr (kFollows) let_next_kernel_begin();
+  if (kCollects && follows_bus(a)) let_next_kernel_begin();
   const SkipTables tables = load_steps(a.tables, a.cycle, for_tables, kThreads);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.most_ends;
   const std::int64_t first_sub =
       std::int64_t{blockIdx.x} * a.chunk_subsequences - kWarmSubsequences;
-  const ScanProgress progress = await_chunk<kFollows>(a, s, first_sub);
+  const ScanProgress progress = await_chunk(a, s, first_sub);
   std::uint64_t counts = 0;
-  if (!is_hopeless<kFollows>(a, progress)) {
-    const std::uint32_t interval = place_subsequences(a, s, first_sub, progress);
+  if (!is_hopeless(a, progress)) {
+    place_subsequences(a, s, first_sub, progress);
     load_words(a, s, progress);
     __syncthreads();
-    find_starts<kBegin>(a, s, tables);
-    if constexpr (kCollects)
-      counts = decode_chunk(a, s, for_tables, interval);
+    if constexpr (kStrategy == Strategy::exhaustive)
+      find_starts_by_all_walks(a, s, tables);
     else
-      leave_chunk(a, s, interval);
+      find_starts_by_maps(a, s, tables);
+    if constexpr (kCollects)
+      counts = decode_chunk(a, s, for_tables);
+    else
+      leave_chunk(a, s);
   } else {
     wait_for_copies();
   }
-  if constexpr (kFollows) {
+  if (kCollects && follows_bus(a)) {
     tell_readable(a, counts);
     // The kernel behind this one waits for this one alone.
     wait_for_previous_kernel();
   }
 }
 
-template <std::uint32_t kRoom, bool kCollects, bool kFollows, Begin kBegin = Begin::guesses>
+template <std::uint32_t kRoom, bool kCollects, Strategy kStrategy>
 SharedPermission& permission() {
   static SharedPermission of_kernel(
-      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kFollows, kBegin>));
+      reinterpret_cast<const void*>(sync_subsequences_kernel<kRoom, kCollects, kStrategy>));
   return of_kernel;
 }
 
-template <std::uint32_t kRoom, bool kCollects, bool kFollows, Begin kBegin = Begin::guesses>
+template <std::uint32_t kRoom, bool kCollects, Strategy kStrategy>
 Status launch(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
   const LaunchShape shape{args.chunks, kThreads, shared_bytes};
-  ZR_TRY((permission<kRoom, kCollects, kFollows, kBegin>().raise(shared_bytes)));
-  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kFollows, kBegin>, shape, args));
+  ZR_TRY((permission<kRoom, kCollects, kStrategy>().raise(shared_bytes)));
+  ZR_CUDA_TRY(chain.add(sync_subsequences_kernel<kRoom, kCollects, kStrategy>, shape, args));
   return Status::ok();
-}
-
-template <std::uint32_t kRoom>
-Status launch_collecting(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
-  return args.tile_states != nullptr ? launch<kRoom, true, true>(args, shared_bytes, chain)
-                                     : launch<kRoom, true, false>(args, shared_bytes, chain);
 }
 
 }  // namespace
 
 Status prepare_sync_subsequences() {
-  ZR_TRY((permission<kMediumRoom, true, false>().prepare()));
-  ZR_TRY((permission<kMediumRoom, true, true>().prepare()));
-  ZR_TRY((permission<kLargeRoom, true, false>().prepare()));
-  ZR_TRY((permission<kLargeRoom, true, true>().prepare()));
-  ZR_TRY((permission<kLargeRoom, true, false, Begin::guesses_offered_early>().prepare()));
-  ZR_TRY((permission<kLargeRoom, false, false, Begin::guesses_offered_early>().prepare()));
-  ZR_TRY((permission<kLargeRoom, false, false, Begin::every_bit>().prepare()));
-  return permission<kLargeRoom, false, false>().prepare();
+  ZR_TRY((permission<kMediumRoom, true, Strategy::map>().prepare()));
+  ZR_TRY((permission<kLargeRoom, true, Strategy::map>().prepare()));
+  ZR_TRY((permission<kLargeRoom, false, Strategy::map>().prepare()));
+  return permission<kLargeRoom, false, Strategy::exhaustive>().prepare();
 }
 
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
-  if (sync_room(args.chunk_subsequences) == kMediumRoom)
-    return launch_collecting<kMediumRoom>(args, shared_bytes, chain);
-  if (args.every_bit)
-    return launch<kLargeRoom, false, false, Begin::every_bit>(args, shared_bytes, chain);
-  constexpr Begin kEarly = Begin::guesses_offered_early;
-  if (args.offers_early)
-    return args.collects ? launch<kLargeRoom, true, false, kEarly>(args, shared_bytes, chain)
-                         : launch<kLargeRoom, false, false, kEarly>(args, shared_bytes, chain);
-  return args.collects ? launch_collecting<kLargeRoom>(args, shared_bytes, chain)
-                       : launch<kLargeRoom, false, false>(args, shared_bytes, chain);
+  if (args.exhaustive)
+    return launch<kLargeRoom, false, Strategy::exhaustive>(args, shared_bytes, chain);
+  if (!args.collects) return launch<kLargeRoom, false, Strategy::map>(args, shared_bytes, chain);
+  return sync_room(args.chunk_subsequences) == kMediumRoom
+             ? launch<kMediumRoom, true, Strategy::map>(args, shared_bytes, chain)
+             : launch<kLargeRoom, true, Strategy::map>(args, shared_bytes, chain);
 }
 
 }  // namespace zerorun

@@ -172,8 +172,6 @@ __device__ void report_scan(const TransformBlocksArgs& a) {
   const std::uint32_t faults = faults_of(*a.summary);
   a.summary->outcome = faults;
   a.report->faults = faults;
-  a.report->late_walks = a.summary->late_walks + a.summary->late_long_walks;
-  a.report->far_chunks = a.summary->far_chunks;
 }
 
 static_assert(bounded_ctas(kTransformCtas, kThreads, sizeof(Shared), 90) == kTransformCtas,

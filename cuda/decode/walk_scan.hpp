@@ -28,37 +28,21 @@ struct WalkArgs {
                               ///< entry is the number of pairs. kMostWalkPairs more may be
                               ///< written
 
+  // From the plan (scan_plan.hpp).
   std::uint32_t chunks;              ///< enough for all subsequences
-  std::uint32_t chunk_subsequences;  ///< of each; from scan_plan.hpp
-  /// Distance between subsequences that are walked from guesses, a power of two. 0: none is, and
-  /// intervals are followed from their beginning.
-  std::uint32_t guess_stride;
-  std::uint32_t most_ends;   ///< ends kept of a subsequence; from scan_plan.hpp
-  std::uint32_t long_slots;  ///< states kept at a mark of long walks, or 0; likewise
-  bool far_only;             ///< all chunks are synchronised by long walks; likewise
-  bool every_bit;            ///< these begin at every bit, not at guesses; likewise
-  /// The most subsequences that are walked one after the other, singly and in long walks; with more
-  /// the scan is given up; likewise.
-  std::uint32_t most_late_walks, most_late_long_walks;
-  /// A chunk may take it for known where it begins, before the chunk before tells, if all walks
-  /// from some subsequences before agree; likewise.
-  bool assumes;
-  /// A chunk may tell its end before it knows where it begins, if the end seems to be the same
-  /// wherever that is.
-  bool foretells;
-  bool collects;      ///< sync_subsequences() decodes the chunks, too; likewise. It always does in
-                      ///< chunks that are not the largest
-  bool offers_early;  ///< ends of walks that repeat a few bits; likewise
+  std::uint32_t chunk_subsequences;  ///< of each
+  std::uint32_t guess_stride;        ///< a power of two
+  std::uint32_t most_ends, mark_slots, most_serial_walks;
+  bool collects;    ///< sync_subsequences() decodes the chunks, too
+  bool exhaustive;  ///< by walks from every bit
   /// States of unstuff_scan()'s tiles, which a collecting sync_subsequences() follows, as
-  /// transform_blocks() follows the states in `chunk_counts`; or null if each begins after the
-  /// other.
+  /// transform_blocks() follows the states in `chunk_counts`; null if each kernel begins after the
+  /// one before.
   const std::uint64_t* tile_states;
   std::uint32_t tiles;
-  SubsequenceStart* starts;     ///< out, [chunks * chunk_subsequences]
-  OwnSubsequence* own;          ///< likewise, for decode_subsequences()
+  OwnSubsequence* own;          ///< out, [chunks * chunk_subsequences]: for decode_subsequences()
   std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back
-  std::uint32_t* chunk_exit;    ///< [chunks], zero at first
-  std::uint16_t* chunk_ends;    ///< [chunks * kChunkEndWords]: a number, and so many states
+  std::uint32_t* chunk_exit;    ///< [chunks], zero at first: the state in which each chunk ends
 };
 
 /// For each decoder, before its first scan, on the device that is current.
@@ -68,8 +52,8 @@ Status prepare_decode_subsequences();
 // `shared_bytes`: of a CTA, from scan_plan.hpp.
 
 /// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
-/// before it: writes starts and chunk_counts, as the stage huffman_sync does. Then it decodes the
-/// chunks, if args.collects is set, as decode_subsequences() does.
+/// before it, as the stage huffman_sync does. Then it decodes the chunks itself, if args.collects
+/// is set, or leaves them to decode_subsequences().
 Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
 
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what

@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/huffman_sync.cpp: self-synchronising subsequences, after Weissenberger
 // and Schmidt, "Accelerating JPEG Decompression on GPUs" (2021).
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/huffman_sync_from.hpp"
+#include "codec/decode/huffman_sync.hpp"
 
 #include <cub/device/device_scan.cuh>
 
@@ -11,7 +11,6 @@
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
 #include "cuda/base/warp.cuh"
-#include "cuda/stages/chain_tail.hpp"
 #include "cuda/stages/cursor_lookup.cuh"
 #include "cuda/stages/decode_tables.cuh"
 #include "cuda/stages/subsequence.cuh"
@@ -24,20 +23,14 @@ static_assert(kSubsequences % 32 == 0);
 
 /// `entry` is the state from which a subsequence was last decoded, `exit` the state at its end. If
 /// each entry is the exit of the subsequence before, and each cursor's first entry is the cursor's
-/// own start, then all of them are right, by induction. With guesses this goes as far as a cursor's
-/// first fault; without them walks from wrong states find faults everywhere, so that these tell
-/// nothing before all is right.
+/// own start, then all of them are right, by induction.
 struct Chain {
   HuffmanSyncArgs a;
-  SubsequenceStarts guesses;
   PairCycle cycle;
   std::int64_t chunks;
   std::uint64_t* entry;  ///< [sync_count]
   ChainSums* sums;       ///< [sync_count]
   std::uint64_t* exit;   ///< [sync_count]
-  ChainTail* tail;       ///< [chunks]
-
-  __device__ bool has_guesses() const { return guesses.start != nullptr; }
 };
 
 /// A subsequence's cursor and its place in it.
@@ -61,38 +54,10 @@ __device__ SubsequencePlace place_subsequence(const HuffmanSyncArgs& a, std::int
   return place;
 }
 
-/// A state in which the subsequence may begin. Whatever it is, the right one takes its place in the
-/// end.
-__device__ ChainState guess_start(const Chain& chain, const SubsequencePlace& place) {
-  const SubsequenceStarts& guesses = chain.guesses;
-  // The first codeword of an MCU starts here. For a cursor's head it is true.
-  const ChainState plain{place.head ? place.start : min(place.start, place.end_bit), 0, 0};
-  if (!chain.has_guesses() || place.head) return plain;
-  const std::uint64_t first_byte = chain.a.cursors[place.cursor].bit / 8;
-  const std::uint64_t number =
-      first_subsequence(static_cast<std::uint64_t>(place.cursor), first_byte,
-                        static_cast<std::uint32_t>(guesses.bits) / 8) +
-      static_cast<std::uint64_t>(place.index);
-  if (number >= guesses.count) return plain;
-  const SubsequenceStart& guess = guesses.start[number];
-  const bool fits = guess.bit >= place.start && guess.bit < place.boundary &&
-                    guess.phase < static_cast<std::uint32_t>(chain.cycle.period) &&
-                    guess.k < kBlockSize;
-  return fits ? ChainState{guess.bit, static_cast<std::int32_t>(guess.phase),
-                           static_cast<std::int32_t>(guess.k)}
-              : plain;
-}
-
-/// Heads and faults of the CTA's subsequences, a thread each.
-struct CtaTails {
-  ChainTail of_warp[kSubsequences / 32];
-};
-
-/// The tail of the warps up to `warp`, without it.
-__device__ ChainTail tail_before_warp(const CtaTails& tails, unsigned warp) {
-  ChainTail tail = ChainTail::passes;
-  for (unsigned w = 0; w < warp; ++w) tail = join(tail, tails.of_warp[w]);
-  return tail;
+/// A state in which the subsequence may begin; the right one takes its place in the end. The first
+/// codeword of an MCU starts here. For a cursor's head that is true.
+__device__ ChainState guess_start(const SubsequencePlace& place) {
+  return {place.head ? place.start : min(place.start, place.end_bit), 0, 0};
 }
 
 /// Decodes the subsequences of a chunk, each from the exit of the one before it, until nothing
@@ -102,10 +67,8 @@ __device__ ChainTail tail_before_warp(const CtaTails& tails, unsigned warp) {
 __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, std::int64_t chunk,
                           bool fresh, std::uint64_t first_entry) {
   __shared__ std::uint64_t exits[kSubsequences];
-  __shared__ CtaTails tails;
   const HuffmanSyncArgs& a = chain.a;
   const int lane = static_cast<int>(threadIdx.x);
-  const unsigned warp = threadIdx.x / 32, before = (1u << threadIdx.x % 32) - 1;
   const std::int64_t sub = chunk * kSubsequences + lane;
   const bool valid = sub < a.sync_count;
   SubsequencePlace place{};
@@ -115,7 +78,7 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
   if (valid) {
     place = place_subsequence(a, sub);
     if (fresh) {
-      entry = pack(guess_start(chain, place));
+      entry = pack(guess_start(place));
     } else {
       changed = lane == 0 && !place.head;
       entry = changed ? first_entry : chain.entry[sub];
@@ -129,20 +92,13 @@ __device__ void run_chunk(const Chain& chain, const SharedDecodeTables& tables, 
                                   place.boundary, place.end_bit, sums));
     }
     exits[lane] = exit;
-    const std::uint32_t heads = __ballot_sync(kFullWarp, valid && place.head);
-    const std::uint32_t faults =
-        __ballot_sync(kFullWarp, valid && chain.has_guesses() && (sums.packed & kChainFault) != 0);
-    if (threadIdx.x % 32 == 0) tails.of_warp[warp] = tail_of(heads, faults);
     __syncthreads();
     changed = false;
-    if (valid && !place.head && lane > 0 && exits[lane - 1] != entry &&
-        join(tail_before_warp(tails, warp), tail_of(heads & before, faults & before)) !=
-            ChainTail::moot) {
+    if (valid && !place.head && lane > 0 && exits[lane - 1] != entry) {
       entry = exits[lane - 1];
       changed = true;
     }
   } while (__syncthreads_or(changed));
-  if (lane == 0) chain.tail[chunk] = tail_before_warp(tails, kSubsequences / 32);
   if (!valid) return;
   chain.entry[sub] = entry;
   chain.exit[sub] = exit;
@@ -154,20 +110,13 @@ __device__ std::uint64_t exit_before(const Chain& chain, std::int64_t chunk) {
   return chain.exit[chunk * kSubsequences - 1];
 }
 
-/// Whether nothing behind a chunk counts, up to the next head.
-__device__ bool ends_moot(const Chain& chain, std::int64_t chunk) {
-  if (!chain.has_guesses()) return false;
-  while (chunk > 0 && chain.tail[chunk] == ChainTail::passes) --chunk;
-  return chain.tail[chunk] == ChainTail::moot;
-}
-
-/// Whether the chunk's first subsequence counts and was decoded from another state than the one in
-/// which the chunk before ends now.
+/// Whether the chunk's first subsequence was decoded from another state than the one in which the
+/// chunk before ends now.
 __device__ bool is_stale(const Chain& chain, std::int64_t chunk) {
   if (chunk == 0) return false;
   const std::int64_t sub = chunk * kSubsequences;
   if (exit_before(chain, chunk) == chain.entry[sub]) return false;
-  return !place_subsequence(chain.a, sub).head && !ends_moot(chain, chunk - 1);
+  return !place_subsequence(chain.a, sub).head;
 }
 
 /// Runs every chunk on its own (`fresh`), or every stale chunk again.
@@ -236,20 +185,11 @@ __global__ void __launch_bounds__(tuning::kThreads)
 }  // namespace
 
 Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
-  return huffman_sync_from(a, {}, exec);
-}
-
-Status huffman_sync_from(const HuffmanSyncArgs& a, const SubsequenceStarts& starts, Exec& exec) {
   if (a.sync_count == 0) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
-  Chain chain{a,
-              starts.bits == a.subsequence_bits ? starts : SubsequenceStarts{},
-              make_pair_cycle(a.layout),
-              grid_size(a.sync_count, kSubsequences),
-              nullptr,
-              nullptr,
-              nullptr,
-              nullptr};
+  Chain chain{
+      a,      make_pair_cycle(a.layout), grid_size(a.sync_count, kSubsequences), nullptr, nullptr,
+      nullptr};
   const auto scan = [&](void* temp, std::size_t& temp_bytes, ChainSums* through) {
     return cub::DeviceScan::InclusiveScan(temp, temp_bytes, chain.sums, through, JoinSums{},
                                           a.sync_count, stream);
@@ -260,8 +200,7 @@ Status huffman_sync_from(const HuffmanSyncArgs& a, const SubsequenceStarts& star
   std::byte* temp = nullptr;
   ZR_TRY(scratch_of(exec).carve(
       scratch_array(chain.entry, a.sync_count), scratch_array(chain.sums, a.sync_count),
-      scratch_array(chain.exit, a.sync_count), scratch_array(chain.tail, chain.chunks),
-      scratch_array(through, a.sync_count),
+      scratch_array(chain.exit, a.sync_count), scratch_array(through, a.sync_count),
       scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   const auto chunks = static_cast<unsigned>(chain.chunks);
   ZR_LAUNCH(sync_kernel, chunks, kSubsequences, stream, chain, true);

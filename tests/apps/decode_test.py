@@ -70,7 +70,7 @@ class DecodeTest(ProgramTest):
                            self.path("d.json"))
         stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
         self.assertEqual(stats["summary"]["slow_frames"], 0)
-        self.assertEqual([row["slow_scans"] for row in stats["frames"]], [0] * 4)
+        self.assertEqual([row["cpu_scans"] for row in stats["frames"]], [0] * 4)
         self.assertNotIn("slower GPU decoder", done.stderr.decode())
 
     def test_strict_stops_at_damage(self):

@@ -59,7 +59,7 @@ class ProgramOnGpuTest(ProgramTest):
                             "--stats", self.path("d.json"))
         stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
         self.assertEqual(stats["summary"]["slow_frames"], 1)
-        self.assertEqual([row["slow_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
+        self.assertEqual([row["cpu_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
         self.assertIn("1 damaged or unusual frame decoded", done.stderr.decode())
 
     def test_the_copies_and_the_kernels_are_steps_of_their_own(self):

@@ -65,7 +65,7 @@ class StatsTest(ProgramTest):
         facts, rows = self.read_csv("d.csv")
         self.assertEqual((facts["version"], facts["command"]), (2, "decode"))
         self.assertEqual(list(rows[0]), ["index", "pts", "bytes", "decode_us",
-                                         "concealed_intervals", "slow_scans"])
+                                         "concealed_intervals", "cpu_scans"])
         self.assertEqual(len(rows), 6)
 
     @needs_ffmpeg

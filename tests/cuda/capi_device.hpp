@@ -113,7 +113,7 @@ class DecoderPair {
     EXPECT_EQ(report.concealed_intervals, expected->concealed_intervals);
     EXPECT_EQ(report.first_problem, static_cast<zerorun_status>(expected->first_problem.code()));
     if (report.concealed_intervals > 0) {
-      EXPECT_GT(report.slow_scans, 0);
+      EXPECT_GT(report.cpu_scans, 0);
     }
     on_device.download();
     ASSERT_TRUE(found == wanted) << "samples or padding";

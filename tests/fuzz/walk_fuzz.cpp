@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cuda/base/tuning.hpp"
-#include "tests/cuda/decode/careful_scan.hpp"
+#include "tests/cuda/decode/staged_scan.hpp"
 #include "tests/cuda/decode/host_chunk.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 
@@ -110,7 +110,7 @@ void check_scan(const test::CleanScan& scan, Choices& choices) {
   const auto subs = test::subsequences_of(scan, on_host.tables, on_host.words);
   check_ends(on_host, subs, choices);
   check_long_walks(on_host, subs, choices);
-  hold(test::careful_contradiction(scan, stages, 32 << choices.below(6)));
+  hold(test::staged_contradiction(scan, stages, 32 << choices.below(6)));
   if (!stages.fault && choices.below(4) == 0) check_last_bits(scan, choices);
 }
 

@@ -160,7 +160,7 @@ def test_encoder_and_decoder_objects():
     assert same(decoder.decode(JPEG), zerorun.decode(JPEG))
     report = decoder.report
     assert report.bytes_consumed == len(JPEG) and report.concealed_intervals == 0
-    assert report.first_problem is None and report.slow_scans == 0
+    assert report.first_problem is None and report.cpu_scans == 0
     decoder.decode(DAMAGED)
     assert decoder.report.concealed_intervals > 0
     assert isinstance(decoder.report.first_problem, zerorun.CorruptError)

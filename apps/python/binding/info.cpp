@@ -103,7 +103,7 @@ nb::object report_object(const DecodeReport& report) {
   nb::object problem = nb::none();
   if (!report.first_problem) problem = exception_of(report.first_problem);
   return call_python(type_named("Report"), report.bytes_consumed, report.intervals,
-                     report.concealed_intervals, report.slow_scans, problem);
+                     report.concealed_intervals, report.cpu_scans, problem);
 }
 
 void bind_info(nb::module_& module) {

@@ -57,7 +57,7 @@ class Report(NamedTuple):
     intervals: int
     concealed_intervals: int
     """Damaged parts that were concealed; 0 for a sound stream."""
-    slow_scans: int
+    cpu_scans: int
     """Scans that took the slower GPU decoder."""
     first_problem: Optional[Error]
 

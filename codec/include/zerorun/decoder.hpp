@@ -92,7 +92,7 @@ struct DecodeReport {
   /// Scans that the CUDA backend decoded by its slower decoder: damaged scans, scans with values
   /// that no encoder makes, large images of noise without restart markers, and all scans of
   /// decode_coefficients().
-  int slow_scans = 0;
+  int cpu_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
 };

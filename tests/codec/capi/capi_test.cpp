@@ -367,7 +367,7 @@ TEST(CApi, KnowsStructsOfOtherVersions) {
   EXPECT_EQ(small.message[0], 0x55);
 }
 
-/// A caller of the time before slow_scans.
+/// A caller of the time before cpu_scans.
 TEST(CApi, FillsShorterReports) {
   const Bytes jpeg =
       encoded_by_cpp(make_frame(Content::photo, PixelFormat::yuv420p, 75, 51, 1), {});
@@ -378,18 +378,18 @@ TEST(CApi, FillsShorterReports) {
   auto frame = sized<zerorun_frame>();
   zerorun_decode_report report;
   std::memset(&report, 0x55, sizeof report);
-  report.struct_size = offsetof(zerorun_decode_report, slow_scans);
+  report.struct_size = offsetof(zerorun_decode_report, cpu_scans);
   EXPECT_EQ(
       zerorun_decoder_decode(handle, jpeg.data(), jpeg.size(), ZERORUN_RGB24, &frame, &report),
       ZERORUN_OK);
   EXPECT_EQ(report.bytes_consumed, jpeg.size());
   EXPECT_EQ(report.first_problem, ZERORUN_OK);
-  EXPECT_EQ(report.slow_scans, 0x5555555555555555);
+  EXPECT_EQ(report.cpu_scans, 0x5555555555555555);
   report.struct_size = sizeof report;
   EXPECT_EQ(
       zerorun_decoder_decode(handle, jpeg.data(), jpeg.size(), ZERORUN_RGB24, &frame, &report),
       ZERORUN_OK);
-  EXPECT_EQ(report.slow_scans, 0);
+  EXPECT_EQ(report.cpu_scans, 0);
   zerorun_decoder_destroy(handle);
 }
 

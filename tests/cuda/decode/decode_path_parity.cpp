@@ -44,11 +44,11 @@ int none_but_from_every_bit() {
 }
 
 /// Whether the careful decoder got `careful` scans, or more for want of shared memory.
-testing::AssertionResult is_slow(std::int64_t slow_scans, std::int64_t careful) {
+testing::AssertionResult is_slow(std::int64_t cpu_scans, std::int64_t careful) {
   if (careful == kAnyNumber) return testing::AssertionSuccess();
-  if (slow_scans == careful || (slow_scans > careful && has_little_shared_memory()))
+  if (cpu_scans == careful || (cpu_scans > careful && has_little_shared_memory()))
     return testing::AssertionSuccess();
-  return testing::AssertionFailure() << slow_scans << " scans decoded carefully, not " << careful;
+  return testing::AssertionFailure() << cpu_scans << " scans decoded carefully, not " << careful;
 }
 
 /// Both public decoders of the CUDA backend, used for image after image.
@@ -71,10 +71,10 @@ class DecodePathParity : public GpuTest {
     const Compared planes = pair_->planes(jpeg);
     ASSERT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
-    EXPECT_TRUE(is_slow(planes.report->slow_scans, careful)) << "decode_planes()";
+    EXPECT_TRUE(is_slow(planes.report->cpu_scans, careful)) << "decode_planes()";
     const Compared frame = pair_->frame(jpeg, PixelFormat::rgb24);
     ASSERT_EQ(frame.difference, "");
-    EXPECT_TRUE(is_slow(frame.report->slow_scans, careful)) << "decode()";
+    EXPECT_TRUE(is_slow(frame.report->cpu_scans, careful)) << "decode()";
     expect_on_device(jpeg, careful);
   }
 
@@ -84,7 +84,7 @@ class DecodePathParity : public GpuTest {
     TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
     const auto report = pair_->cpu().decode(jpeg, expected.view());
     ASSERT_TRUE(report);
-    EXPECT_EQ(report->slow_scans, 0) << "on the CPU";
+    EXPECT_EQ(report->cpu_scans, 0) << "on the CPU";
     const DeviceArray<std::byte> on_device(jpeg);
     for (const bool from_device : {false, true}) {
       SCOPED_TRACE(from_device ? "decode_device()" : "DeviceDecoder::decode()");
@@ -95,7 +95,7 @@ class DecodePathParity : public GpuTest {
               ? device_->decode_device(on_device.data(), jpeg.size(), twin.view(), stream_.get())
               : device_->decode(pair_->placed(jpeg), twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
-      EXPECT_TRUE(is_slow(result->slow_scans, careful));
+      EXPECT_TRUE(is_slow(result->cpu_scans, careful));
       twin.download();
       EXPECT_TRUE(found == expected) << "other samples";
     }
@@ -555,7 +555,7 @@ TEST_F(DecodePathParity, OneProcessorIsEnough) {
   const Compared planes = pair_->planes(jpeg);
   EXPECT_EQ(planes.difference, "");
   ASSERT_TRUE(planes.report);
-  EXPECT_TRUE(is_slow(planes.report->slow_scans, 0));
+  EXPECT_TRUE(is_slow(planes.report->cpu_scans, 0));
   EXPECT_TRUE(busy.is_busy()) << "the frame came when the other kernel had ended";
 }
 
@@ -573,7 +573,7 @@ TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
     EXPECT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
     if (!planes.report->first_problem.is_ok()) continue;
-    EXPECT_TRUE(is_slow(planes.report->slow_scans, 0));
+    EXPECT_TRUE(is_slow(planes.report->cpu_scans, 0));
     ++sound;
   }
   EXPECT_GT(sound, 250);
@@ -585,7 +585,7 @@ TEST_F(DecodePathParity, CoefficientsAreDecodedCarefully) {
     const Compared coefficients = pair_->coefficients(jpeg);
     EXPECT_EQ(coefficients.difference, "");
     ASSERT_TRUE(coefficients.report);
-    EXPECT_EQ(coefficients.report->slow_scans, 1);
+    EXPECT_EQ(coefficients.report->cpu_scans, 1);
     expect(jpeg, 0);
   }
 }
@@ -762,7 +762,7 @@ TEST_F(DecodePathParity, AnEmptyIntervalBehindADoubleOneIsDamage) {
   EXPECT_EQ(report.difference, "");
   ASSERT_TRUE(report.report);
   EXPECT_GT(report.report->concealed_intervals, 10);
-  EXPECT_EQ(report.report->slow_scans, 1);
+  EXPECT_EQ(report.report->cpu_scans, 1);
 }
 
 TEST_F(DecodePathParity, TablesAreThoseOfTheHost) {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/base/tuning.hpp"
-#include "tests/cuda/decode/careful_scan.hpp"
+#include "tests/cuda/decode/staged_scan.hpp"
 #include "tests/cuda/decode/random_scan.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/test_data.hpp"
@@ -42,7 +42,7 @@ Faults compare(const CleanScan& scan) {
   const char* const wrong = contradiction(stages, fast);
   EXPECT_EQ(wrong, nullptr) << wrong << ", faults " << std::hex << fast.faults;
   for (const std::int32_t bits : {32, tuning::kSubsequenceBits}) {
-    const char* const careful = careful_contradiction(scan, stages, bits);
+    const char* const careful = staged_contradiction(scan, stages, bits);
     EXPECT_EQ(careful, nullptr) << "the careful decoder: " << careful;
   }
   return {stages.fault, fast.faults != 0};

@@ -1,4 +1,4 @@
-// Whole scans by the careful decoder's algorithm, on the host: what its kernels do in one thread.
+// Whole scans by the staged decoder's algorithm, on the host: what its kernels do in one thread.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -23,8 +23,8 @@ SyncPoints sync_by_stage(const CleanScan& scan, std::int32_t subsequence_bits);
 /// By decode_stretch() as in huffman_decode.cu, a stretch from each point.
 CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync);
 
-/// How the careful decoder contradicts the CPU's stages, or null.
-const char* careful_contradiction(const CleanScan& scan, const StageScan& stages,
+/// How the staged decoder contradicts the CPU's stages, or null.
+const char* staged_contradiction(const CleanScan& scan, const StageScan& stages,
                                   std::int32_t subsequence_bits);
 
 }  // namespace zerorun::test

@@ -1,7 +1,7 @@
-// Where walks that hardly meet each other are: dense blocks and optimal tables let 20 to 90 walks
-// over a chunk go on side by side, more than SubsequenceEnds has room for. So their states are kept
-// only at the marks, every kMarkSubsequences subsequences, and fewer guesses are made. Each walk
-// goes on until it reaches a mark in a state that another walk had there before it.
+// The states of the walks of the exhaustive strategy. Where blocks are dense, 20 to 90 walks over a
+// chunk go on side by side, more than SubsequenceEnds has room for. So their states are kept only
+// at the marks, every kMarkSubsequences subsequences. Each walk goes on until it reaches a mark in
+// a state that another walk had there before it.
 //
 // Host code too, so that a test can run the algorithm without a device.
 // SPDX-License-Identifier: MIT
@@ -21,13 +21,13 @@ inline constexpr std::uint16_t kFreeSlot = 0xFFFF;
 /// The states of the walks at `kMarks` marks, each with a hash table of `slots` states (a power of
 /// two), and from which state of a mark a walk reaches which of the next.
 template <std::uint32_t kMarks>
-struct LongEnds {
+struct MarkStates {
   std::uint16_t* states;  ///< [kMarks][slots]
   std::uint8_t* nexts;    ///< [kMarks][slots]
   std::uint32_t slots;
 
   static constexpr std::uint32_t bytes(std::uint32_t slots) { return kMarks * slots * 3; }
-  static ZR_HD LongEnds at(std::uint16_t* memory, std::uint32_t slots) {
+  static ZR_HD MarkStates at(std::uint16_t* memory, std::uint32_t slots) {
     return {memory, reinterpret_cast<std::uint8_t*>(memory + kMarks * slots), slots};
   }
 

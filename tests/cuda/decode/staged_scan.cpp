@@ -1,6 +1,6 @@
-// Whole scans by the careful decoder's algorithm, on the host.
+// Whole scans by the staged decoder's algorithm, on the host.
 // SPDX-License-Identifier: MIT
-#include "tests/cuda/decode/careful_scan.hpp"
+#include "tests/cuda/decode/staged_scan.hpp"
 
 #include <algorithm>
 
@@ -131,7 +131,7 @@ CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync) {
   return out;
 }
 
-const char* careful_contradiction(const CleanScan& scan, const StageScan& stages,
+const char* staged_contradiction(const CleanScan& scan, const StageScan& stages,
                                   std::int32_t subsequence_bits) {
   if (!scan.restarts_fit) return nullptr;
   const SyncPoints sync = sync_by_walks(scan, subsequence_bits);

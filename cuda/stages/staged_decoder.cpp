@@ -1,14 +1,12 @@
 // The decoder's stages one after another on a device.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/careful_decoder.hpp"
+#include "cuda/stages/staged_decoder.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "codec/arith/integer.hpp"
-#include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/tuning.hpp"
-#include "cuda/stages/huffman_sync_from.hpp"
 
 namespace zerorun {
 namespace {
@@ -27,9 +25,13 @@ Status wait(const Exec& exec) {
   return Status::ok();
 }
 
+Status not_sound() {
+  return Status(Errc::invalid_argument, "the staged decoder takes sound scans alone");
+}
+
 }  // namespace
 
-Status CarefulDecoder::create() {
+Status StagedDecoder::create() {
   ZR_TRY(host_huffman_.reserve(1));
   ZR_TRY(huffman_.reserve(1));
   ZR_TRY(host_dequant_.reserve(1));
@@ -42,48 +44,30 @@ Status CarefulDecoder::create() {
   return Status::ok();
 }
 
-Status CarefulDecoder::decode_planes(const Input& in, const PlaneView* planes,
-                                     ScanOutcome& outcome) {
-  Found found;
-  ZR_TRY(decode_blocks(in, found, outcome));
+Status StagedDecoder::decode_planes(const Input& in, const PlaneView* planes,
+                                    ScanOutcome& outcome) {
   const ScanLayout& layout = in.scan.layout;
+  Found found;
+  ZR_TRY(announce(in.probe, "upload"));
+  ZR_TRY(upload_tables(in));
+  ZR_TRY(unstuff(in, found, outcome));
+  ZR_TRY(upload_cursors(in, found));
+  ZR_TRY(find_coefficients(in, found));
   DequantIdctArgs args{layout, dequant_.data(), 0, layout.mcus(), coefficients_.data(), {}};
   std::copy_n(planes, layout.components, args.plane);
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "dequant_idct"));
   ZR_TRY(dequant_idct_cuda(args, exec));
   ZR_TRY(announce(in.probe, ""));
+  outcome.intervals = layout.intervals();
+  ZR_TRY(copy_async(host_cursors_.data(), cursors_.data(), outcome.intervals, exec));
   ZR_TRY(wait(exec));
-  report(in, found, outcome);
-  return Status::ok();
+  const std::span cursors(host_cursors_.data(), size_of(outcome.intervals));
+  const auto is_sound = [](const BitCursor& cursor) { return cursor.fault == Errc::ok; };
+  return std::ranges::all_of(cursors, is_sound) ? Status::ok() : not_sound();
 }
 
-Status CarefulDecoder::decode_coefficients(const Input& in, std::vector<ComponentCoefficients>& out,
-                                           ScanOutcome& outcome) {
-  Found found;
-  ZR_TRY(decode_blocks(in, found, outcome));
-  const std::int64_t values = in.scan.layout.blocks() * kBlockSize;
-  ZR_TRY(host_coefficients_.reserve(values));
-  ZR_TRY(copy_async(host_coefficients_.data(), coefficients_.data(), values, in.exec));
-  ZR_TRY(wait(in.exec));
-  store_coefficients(in.scan, 0, in.scan.layout.mcus(), host_coefficients_.data(), out);
-  report(in, found, outcome);
-  return Status::ok();
-}
-
-/// Bytes to coefficients, and the cursors on their way to the host.
-Status CarefulDecoder::decode_blocks(const Input& in, Found& found, ScanOutcome& outcome) {
-  ZR_TRY(announce(in.probe, "upload"));
-  ZR_TRY(upload_tables(in));
-  ZR_TRY(unstuff(in, found, outcome));
-  const std::int64_t intervals = in.scan.layout.intervals();
-  plan_restarts({host_segments_.data(), found.segments}, intervals, plan_);
-  ZR_TRY(upload_cursors(in, found));
-  ZR_TRY(find_coefficients(in, found));
-  return copy_async(host_cursors_.data(), cursors_.data(), intervals, in.exec);
-}
-
-Status CarefulDecoder::upload_tables(const Input& in) {
+Status StagedDecoder::upload_tables(const Input& in) {
   HuffmanDecodeTables& huffman = *host_huffman_.data();
   for (std::size_t d = 0; d < 4; ++d) {
     if (in.scan.dc[d]) fill_decode_table(*in.scan.dc[d], huffman.dc[d]);
@@ -98,8 +82,8 @@ Status CarefulDecoder::upload_tables(const Input& in) {
   return copy_async(dequant_.data(), &dequant, 1, in.exec);
 }
 
-/// Clean bytes, and segments on the device and on the host.
-Status CarefulDecoder::unstuff(const Input& in, Found& found, ScanOutcome& outcome) {
+/// Clean bytes, and a segment for each interval on the device and on the host.
+Status StagedDecoder::unstuff(const Input& in, Found& found, ScanOutcome& outcome) {
   const auto size = static_cast<std::int64_t>(in.on_device.size());
   ZR_TRY(clean_.reserve(size));
   ZR_TRY(segments_.reserve(size / 2 + 2));
@@ -111,18 +95,18 @@ Status CarefulDecoder::unstuff(const Input& in, Found& found, ScanOutcome& outco
   ZR_TRY(announce(in.probe, "restart plan"));
   ZR_TRY(copy_async(host_totals_.data(), totals_.data(), 2, exec));
   ZR_TRY(wait(exec));
-  found.segments = host_totals_.data()[0];
   outcome.consumed_bytes = host_totals_.data()[1];
-  const auto entries = static_cast<std::int64_t>(found.segments) + 1;
-  ZR_TRY(host_segments_.reserve(entries));
-  ZR_TRY(copy_async(host_segments_.data(), segments_.data(), entries, exec));
+  const std::int64_t intervals = in.scan.layout.intervals();
+  if (host_totals_.data()[0] != static_cast<std::uint64_t>(intervals)) return not_sound();
+  ZR_TRY(host_segments_.reserve(intervals + 1));
+  ZR_TRY(copy_async(host_segments_.data(), segments_.data(), intervals + 1, exec));
   ZR_TRY(wait(exec));
-  found.clean_bytes = host_segments_.data()[found.segments].first_byte;
+  found.clean_bytes = host_segments_.data()[intervals].first_byte;
   return Status::ok();
 }
 
 /// A cursor for each restart interval, and subsequences where the intervals are long.
-Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
+Status StagedDecoder::upload_cursors(const Input& in, Found& found) {
   const ScanLayout& layout = in.scan.layout;
   const std::int64_t intervals = layout.intervals();
   ZR_TRY(host_cursors_.reserve(intervals));
@@ -131,22 +115,18 @@ Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
   ZR_TRY(first_sync_.reserve(intervals + 1));
   const auto clean_bits = static_cast<std::int64_t>(found.clean_bytes * 8);
   const bool synchronise = clean_bits / intervals >= tuning::kMinSyncIntervalBits;
-  found.subsequence_bits = in.starts.start != nullptr ? in.starts.bits : tuning::kSubsequenceBits;
   for (std::int64_t i = 0; i < intervals; ++i) {
     BitCursor& cursor = host_cursors_.data()[i];
     cursor = {};
-    const std::int64_t segment = plan_.segment_of_interval[size_of(i)];
-    if (segment != kLostInterval) {
-      cursor.bit = host_segments_.data()[segment].first_byte * 8;
-      cursor.end_bit = host_segments_.data()[segment + 1].first_byte * 8;
-    }
+    cursor.bit = host_segments_.data()[i].first_byte * 8;
+    cursor.end_bit = host_segments_.data()[i + 1].first_byte * 8;
     const std::int64_t first_mcu = i * layout.interval_mcus();
     const std::int64_t mcus = std::min(layout.interval_mcus(), layout.mcus() - first_mcu);
     cursor.first_block = first_mcu * layout.blocks_per_mcu;
     cursor.blocks = mcus * layout.blocks_per_mcu;
     host_first_sync_.data()[i] = found.subsequences;
     const auto bits = static_cast<std::int64_t>(cursor.end_bit - cursor.bit);
-    if (synchronise) found.subsequences += ceil_div(bits, found.subsequence_bits);
+    if (synchronise) found.subsequences += ceil_div(bits, std::int64_t{tuning::kSubsequenceBits});
   }
   host_first_sync_.data()[intervals] = found.subsequences;
   ZR_TRY(sync_.reserve(found.subsequences));
@@ -155,7 +135,7 @@ Status CarefulDecoder::upload_cursors(const Input& in, Found& found) {
 }
 
 /// Bits to coefficients.
-Status CarefulDecoder::find_coefficients(const Input& in, const Found& found) {
+Status StagedDecoder::find_coefficients(const Input& in, const Found& found) {
   const ScanLayout& layout = in.scan.layout;
   const std::int64_t blocks = layout.blocks(), intervals = layout.intervals();
   ZR_TRY(pairs_.reserve(blocks * kBlockSize));
@@ -165,10 +145,10 @@ Status CarefulDecoder::find_coefficients(const Input& in, const Found& found) {
   Exec exec = in.exec;
   ZR_TRY(announce(in.probe, "huffman_sync"));
   if (found.subsequences > 0)
-    ZR_TRY(huffman_sync_from(
+    ZR_TRY(huffman_sync_cuda(
         {layout, clean_.data(), found.clean_bytes, huffman_.data(), cursors_.data(), intervals,
-         found.subsequence_bits, first_sync_.data(), found.subsequences, sync_.data()},
-        in.starts, exec));
+         tuning::kSubsequenceBits, first_sync_.data(), found.subsequences, sync_.data()},
+        exec));
   ZR_TRY(announce(in.probe, "huffman_decode"));
   const SyncPoint* const sync = found.subsequences > 0 ? sync_.data() : nullptr;
   ZR_TRY(huffman_decode_cuda(
@@ -183,16 +163,6 @@ Status CarefulDecoder::find_coefficients(const Input& in, const Found& found) {
       cudaMemsetAsync(carry_.data(), 0, kMaxComponents * sizeof(std::int16_t), stream_of(exec)));
   return dc_predict_cuda(
       {layout, 0, layout.mcus(), diff_.data(), coefficients_.data(), carry_.data()}, exec);
-}
-
-/// From the cursors, which are on the host by now.
-void CarefulDecoder::report(const Input& in, const Found& found, ScanOutcome& outcome) {
-  results_.resize(size_of(in.scan.layout.intervals()));
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    const BitCursor& cursor = host_cursors_.data()[i];
-    results_[i] = {cursor.fault, cursor.bit, cursor.end_bit};
-  }
-  report_scan(in.data, {host_segments_.data(), found.segments + 1}, plan_, results_, outcome);
 }
 
 }  // namespace zerorun

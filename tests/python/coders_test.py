@@ -117,7 +117,7 @@ def test_values_that_are_refused(options):
 
 @pytest.mark.parametrize("options", [
     {"quality": "90"}, {"quality": 90.0}, {"quality": None}, {"quality": True}, {"huffman": 1},
-    {"index": 1}, {"luma_table": 5}, {"pixel_aspect": 1}, {"segments": [b"x"]},
+    {"luma_table": 5}, {"pixel_aspect": 1}, {"segments": [b"x"]},
     {"segments": [(0xFE, "text")]}, {"segments": 5}, {"no_such_option": 1}, {"strict": True}])
 def test_types_that_are_refused(options):
     for call in (lambda: zerorun.encode(RGB, **options), lambda: zerorun.Encoder(**options)):

@@ -47,7 +47,6 @@ class BenchRun {
   }
 
   Exit run() {
-    if (options_.tune) return run_tune(options_, selection_);
     if (options_.curves) return run_curves(options_, selection_);
     if (options_.exact_size) return run_exact_size(options_, selection_);
     if (options_.primitives && selection_.cuda.empty()) {

@@ -43,7 +43,6 @@ Megapixels megapixels_of(const std::string& text) {
 void normalise(Case& what) {
   if (what.operation == Operation::encode) what.streams = Streams::zerorun;
   if (what.streams != Streams::zerorun) what.restart = "none";
-  if (what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
   if (what.encodes()) what.damage = 0;
@@ -128,10 +127,6 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
     c.effort = value_of<Effort>("--effort", v, {Effort::fast, Effort::best});
   });
   with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
-  with_each(options.indexes, [](Case& c, const auto& v) {
-    if (v != "no" && v != "yes") fail(Exit::usage, "--index: '" + v + "' is not no or yes");
-    c.index = v == "yes";
-  });
   with_each(options.streams, [](Case& c, const auto& v) {
     c.streams =
         value_of<Streams>("--streams", v, {Streams::zerorun, Streams::libjpeg, Streams::input});

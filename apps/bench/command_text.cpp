@@ -37,12 +37,11 @@ std::string command_text(const Options& options, const Selection& selection) {
                        options.quick ? " --quick" : "", selection.cuda.front());
   std::string text = fmt::format(
       "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --tunes {} "
-      "--effort {} --restart {} --index {} --streams {} --damage {} --device {} --threads {} {}",
+      "--effort {} --restart {} --streams {} --damage {} --device {} --threads {} {}",
       join(options.inputs, "' '"), join(options.operations), join(options.pixels),
       goal_text(options), join(options.samplings), join(options.tables), join(options.tunes),
-      join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
-      join(options.damages), devices_text(selection), join(selection.threads),
-      limits_text(options));
+      join(options.efforts), join(options.restarts), join(options.streams), join(options.damages),
+      devices_text(selection), join(selection.threads), limits_text(options));
   if (!selection.cuda.empty() || !selection.teams.empty())
     text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                         join(selection.in_flight), join(selection.batches),
@@ -67,7 +66,6 @@ std::string command_of(const Options& all, const Selection& selection, const Cas
   options.tunes = {std::string(zerorun::name(what.tune))};
   options.efforts = {std::string(zerorun::name(what.effort))};
   options.restarts = {what.restart};
-  options.indexes = {what.index ? "yes" : "no"};
   options.streams = {name(what.streams)};
   options.damages = {what.damage};
   return command_text(options, selection);
@@ -76,10 +74,10 @@ std::string command_of(const Options& all, const Selection& selection, const Cas
 std::string exact_size_command(const Options& options, const Selection& selection) {
   std::string text = fmt::format(
       "zerorun bench --exact-size '{}' --quality {} --subsampling {} --huffman {} --tunes {} "
-      "--effort {} --restart {} --index {} --device {} --threads {}",
+      "--effort {} --restart {} --device {} --threads {}",
       join(options.inputs, "' '"), join(options.qualities), join(options.samplings),
       join(options.tables), join(options.tunes), join(options.efforts), join(options.restarts),
-      join(options.indexes), devices_text(selection), selection.threads.front());
+      devices_text(selection), selection.threads.front());
   if (options.rotate) text += fmt::format(" --rotate {}", *options.rotate);
   return text;
 }

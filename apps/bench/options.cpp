@@ -74,8 +74,6 @@ void add_case_options(CLI::App& command, Options& options) {
   what.list("--effort", options.efforts, "fast,best", "fast", "How they are decided");
   what.list("--restart", options.restarts, "N,Nrows,auto,none", "auto",
             "Restart markers of zerorun's streams, as for encode; peers write none");
-  what.list("--index", options.indexes, "no,yes", "no",
-            "Whether zerorun's streams have a scan index, as with encode --index");
   what.list("--streams", options.streams, "zerorun,libjpeg,input", "zerorun",
             "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
             "markers; or the JPEG files or Motion JPEG of INPUT as they are, with their own "
@@ -130,14 +128,6 @@ void add_case_options(CLI::App& command, Options& options) {
   what.flag("--quick", options.quick,
             "With --primitives: only large arrays, nothing to compare with")
       ->needs(primitives);
-  auto* tune =
-      what.flag("--tune", options.tune,
-                "Instead of frames, measure in less than a minute which sizes of the coders suit "
-                "this GPU best, and print them; bytes and samples stay the same");
-  what.flag("--keep", options.keep,
-            "With --tune: keep them for this kind of GPU in the user's cache folder (or in "
-            "$ZERORUN_TUNING), where all programs with zerorun find them")
-      ->needs(tune);
 }
 
 void add_coder_options(CLI::App& command, Options& options) {
@@ -237,9 +227,9 @@ void choose_contents(const CLI::App& command, Options& options) {
 
 void check_damage(const CLI::App& command, const Options& options) {
   if (std::ranges::all_of(options.damages, [](int places) { return places == 0; })) return;
-  refuse_beside("--damage", command,
-                {"--target-size", "--curves", "--exact-size", "--files", "--primitives", "--tune",
-                 "--compare"});
+  refuse_beside(
+      "--damage", command,
+      {"--target-size", "--curves", "--exact-size", "--files", "--primitives", "--compare"});
   if (wants_curves(command, options)) fail(Exit::usage, "--damage does not go with --curves");
   if (std::ranges::find(options.operations, "decode") == options.operations.end())
     fail(Exit::usage, "--damage is for --operation decode: no frame to encode is damaged");

@@ -24,7 +24,6 @@ struct Options {
   Words tables = {"standard"};
   Words tunes = {"exact"}, efforts = {"fast"};
   Words restarts = {"auto"};
-  Words indexes = {"no"};
   Words streams = {"zerorun"};
   std::vector<int> damages = {0};  ///< places of each stream
   std::optional<int> rotate;
@@ -40,7 +39,6 @@ struct Options {
   std::string points;                 ///< a table of other encoders' points for --curves
   bool files = false;
   bool energy = false;
-  bool tune = false, keep = false;
   std::string folder;  ///< for the results of --files
   Words devices;
   Words cpus;

@@ -1,5 +1,5 @@
-// What `zerorun bench` does beside timing frames in memory: --files, --tune, --curves, --exact-size
-// and --compare.
+// What `zerorun bench` does beside timing frames in memory: --files, --curves, --exact-size and
+// --compare.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/other_runs.hpp"
 
@@ -20,18 +20,11 @@
 #include "apps/bench/report/sentences.hpp"
 #include "apps/bench/report_files.hpp"
 #include "apps/bench/sizes/sizes.hpp"
-#include "apps/bench/tune/tune.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/signals.hpp"
 
 namespace zerorun::app::bench {
 namespace {
-
-void keep(const std::string& kind, const TuningPolicy& policy) {
-  if (const Status status = keep_policy(kind, policy); !status)
-    fail(Exit::output, status.message());
-  fmt::print("kept in {}\n", policy_file(kind));
-}
 
 nlohmann::json read_report(const std::string& name) {
   std::ifstream file(name);
@@ -73,23 +66,6 @@ bool run_from_files(const Options& options, const Selection& selection, std::vec
     if (signals::received() == 0) throw;
     return false;
   }
-}
-
-Exit run_tune(const Options& options, const Selection& selection) {
-  if (cuda_tune_bench == nullptr) fail(Exit::device, Status(Errc::cuda_not_built).message());
-  if (selection.cuda.empty()) {
-    const auto cuda = resolve_backend(Backend::cuda);
-    fail(Exit::device, cuda ? "--tune measures a GPU; add --device cuda" : cuda.status().message());
-  }
-  for (const int device : selection.cuda) {
-    const std::string kind = device_kind(value_or_fail(cuda_device(device), Exit::device, ""));
-    use_policy(kind, {});
-    const TuneResult result = tune(cuda_tune_bench(device));
-    console::clear_progress();
-    fmt::print("{}", tune_text(kind, result));
-    if (options.keep) keep(kind, result.policy);
-  }
-  return Exit::done;
 }
 
 Exit run_curves(const Options& options, const Selection& selection) {

@@ -13,8 +13,6 @@ namespace zerorun::app::bench {
 /// --files: adds a result for each case to the report. False after a signal.
 bool run_from_files(const Options& options, const Selection& selection, std::vector<Case>& cases,
                     Report& report);
-/// --tune: finds the sizes that suit each GPU.
-Exit run_tune(const Options& options, const Selection& selection);
 /// --curves: quality and bytes of several encoders.
 Exit run_curves(const Options& options, const Selection& selection);
 /// --exact-size: how near streams come to the sizes that are asked for.

@@ -49,7 +49,6 @@ struct Case {
   Tune tune = Tune::exact;  ///< of zerorun's streams, as `effort`
   Effort effort = Effort::fast;
   std::string restart = "auto";
-  bool index = false;  ///< zerorun's streams have a scan index
   Streams streams = Streams::zerorun;
   int damage = 0;      ///< places of each stream that are damaged before it is decoded
   bool planar = true;  ///< `pixels` follows the stream's own sampling

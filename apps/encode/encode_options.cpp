@@ -49,10 +49,6 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
       command, "--compat", options.for_rtp, {{"none", false}, {"rtp", true}},
       "Write only what a receiver understands. rtp: RFC 2435, that is standard Huffman "
       "tables, 4:2:0 or 4:2:2, no restart markers, and at most 2040x2040");
-  command.add_flag(
-      "--index", options.index,
-      "Add an index of the entropy-coded data in APP9 segments (3 to 5 % of a photo at quality "
-      "90). zerorun decodes faster with it on a GPU; other decoders skip it");
   command
       .add_option(
           "--qtables", options.qtables,
@@ -145,7 +141,6 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
       {"tables", std::string(name(params.tables))},
       {"huffman", static_cast<int>(params.huffman)},
       {"restart", {static_cast<int>(params.restart.kind), params.restart.count}},
-      {"index", params.index},
       {"segments", hash_text(segments.value())},
       {"content", content_parameters(options.content)},
       {"samples", sample_parameters(options.samples)},
@@ -162,7 +157,6 @@ void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int h
   if (params.huffman != HuffmanTables::standard)
     fail(Exit::usage,
          "--compat rtp: RFC 2435 carries no Huffman tables, so they are --huffman standard");
-  if (params.index) fail(Exit::usage, "--compat rtp: RFC 2435 carries no --index");
   if (width > kMostPixels || height > kMostPixels)
     fail(Exit::output,
          fmt::format("{}: {}x{} is too large for --compat rtp; RFC 2435 holds 2040x2040", input,
@@ -186,7 +180,6 @@ EncodeParams encode_params(const EncodeOptions& options) {
   params.size = size_goal(options.size);
   params.note_setting = options.size.note_setting;
   params.restart = options.restart;
-  params.index = options.index;
   params.device = options.device.index;
   if (!options.qtables.empty()) {
     auto [luma, chroma] = read_quant_tables(options.qtables);

@@ -21,7 +21,6 @@ struct EncodeOptions : FrameOptions {
   TuneOptions tuning;
   SizeOptions size;
   RestartPolicy restart;
-  bool index = false;
   std::string qtables, comment, exif;
   ContentOptions content;
   SampleOptions samples;

@@ -60,7 +60,6 @@ Json stream_json(const InputFacts& facts) {
                {"quality", or_null(s.quality)},
                {"huffman", s.standard_huffman_tables ? "standard" : "own"},
                {"restart_interval_mcus", s.restart_interval_mcus},
-               {"index_group_mcus", s.index_group_mcus},
                {"jfif", s.has_jfif},
                {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x, s.pixel_aspect_y)},
                {"exif_orientation", s.exif_orientation},
@@ -95,8 +94,6 @@ std::string stream_text(const InputFacts& facts) {
   text += row("restart", s.restart_interval_mcus > 0
                              ? fmt::format("every {} MCUs", s.restart_interval_mcus)
                              : "none");
-  if (s.index_group_mcus > 0)
-    text += row("scan index", fmt::format("an entry for every {} MCUs", s.index_group_mcus));
   text += row("first frame", fmt::format("{} bytes, {} of them headers",
                                          with_commas(static_cast<std::int64_t>(facts.first_bytes)),
                                          s.header_bytes));

@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/api/test_devices.hpp"
 
-#include <array>
-#include <atomic>
-#include <charconv>
-#include <cstdlib>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "codec/base/try.hpp"
@@ -16,75 +10,39 @@
 namespace zerorun {
 namespace {
 
-constexpr int kMostDevices = 64;
-
-std::string_view variable(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? std::string_view() : std::string_view(text);
-}
-
-std::optional<int> number_of(std::string_view text) {
-  int number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || stop != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
-
-/// The frames that the device codes before it fails; nothing if it does not.
-std::optional<int> frames_before_failure(int device) {
-  const std::string_view text = variable("ZERORUN_TEST_FAILING_DEVICE");
-  const std::size_t at = text.find('@');
-  if (at == text.npos || number_of(text.substr(0, at)) != device) return std::nullopt;
-  return number_of(text.substr(at + 1));
-}
-
-/// Counts the frames of a device, over all its pipelines.
-class Failure {
- public:
-  Failure(int device, int frames) : device_(device), frames_(frames) {}
-  Status next() const {
-    static std::array<std::atomic<int>, kMostDevices> counts{};
-    if (counts[static_cast<std::size_t>(device_ % kMostDevices)]++ < frames_) return Status::ok();
-    return Status(Errc::device_failure, "device " + std::to_string(device_) + " fails for a test");
-  }
-
- private:
-  int device_, frames_;
-};
-
 class FailingEncodePipeline final : public EncodePipeline {
  public:
-  FailingEncodePipeline(std::unique_ptr<EncodePipeline> inner, Failure failure)
-      : inner_(std::move(inner)), failure_(failure) {}
+  FailingEncodePipeline(std::unique_ptr<EncodePipeline> inner, int device)
+      : inner_(std::move(inner)), device_(device) {}
   Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                      std::array<HuffmanSpec, 4>& specs) override {
-    Status status = failure_.next();
+    Status status = next_frame_of_failing(device_);
     return status ? inner_->encode_scan(setup, frame, specs) : status;
   }
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& frame,
                       std::array<HuffmanSpec, 4>& specs) override {
-    Status status = failure_.next();
+    Status status = next_frame_of_failing(device_);
     return status ? inner_->encode_again(setup, frame, specs) : status;
   }
   Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
                         std::array<HuffmanSpec, 4>& specs) override {
-    Status status = failure_.next();
+    Status status = next_frame_of_failing(device_);
     return status ? inner_->encode_surface(setup, surface, specs) : status;
   }
   bool reaches_sizes() const override { return inner_->reaches_sizes(); }
   Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
                                      const ConstFrameView& frame) override {
-    ZR_TRY(failure_.next());
+    ZR_TRY(next_frame_of_failing(device_));
     return inner_->encode_to_size(params, setup, frame);
   }
   Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
                                      const DeviceSurface& surface) override {
-    ZR_TRY(failure_.next());
+    ZR_TRY(next_frame_of_failing(device_));
     return inner_->encode_to_size(params, setup, surface);
   }
   Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
                        SymbolCounts& counts) override {
-    Status status = failure_.next();
+    Status status = next_frame_of_failing(device_);
     return status ? inner_->count_symbols(setup, frame, is_again, counts) : status;
   }
   std::uint64_t scan_bytes() const override { return inner_->scan_bytes(); }
@@ -93,14 +51,14 @@ class FailingEncodePipeline final : public EncodePipeline {
 
  private:
   const std::unique_ptr<EncodePipeline> inner_;
-  const Failure failure_;
+  const int device_;
 };
 
 /// Fails where the frame is finished: the device has done most of its work by then.
 class FailingDecodePipeline final : public DecodePipeline {
  public:
-  FailingDecodePipeline(std::unique_ptr<DecodePipeline> inner, Failure failure)
-      : inner_(std::move(inner)), failure_(failure) {}
+  FailingDecodePipeline(std::unique_ptr<DecodePipeline> inner, int device)
+      : inner_(std::move(inner)), device_(device) {}
   Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
     return inner_->begin_planes(frame, direct, luma_only);
   }
@@ -116,7 +74,7 @@ class FailingDecodePipeline final : public DecodePipeline {
   }
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                       const FrameView& out) override {
-    Status status = failure_.next();
+    Status status = next_frame_of_failing(device_);
     return status ? inner_->finish_frame(model, upsampling, out) : status;
   }
   Status finish_planes(std::vector<ComponentPlane>& out) override {
@@ -126,22 +84,16 @@ class FailingDecodePipeline final : public DecodePipeline {
 
  private:
   const std::unique_ptr<DecodePipeline> inner_;
-  const Failure failure_;
+  const int device_;
 };
 
 template <typename Wrapper, typename Pipeline>
 std::unique_ptr<Pipeline> wrapped(std::unique_ptr<Pipeline> pipeline, int device) {
-  const auto frames = frames_before_failure(device);
-  if (!frames) return pipeline;
-  return std::make_unique<Wrapper>(std::move(pipeline), Failure(device, *frames));
+  if (!is_failing_device(device)) return pipeline;
+  return std::make_unique<Wrapper>(std::move(pipeline), device);
 }
 
 }  // namespace
-
-int test_device_count() {
-  const auto count = number_of(variable("ZERORUN_TEST_DEVICES"));
-  return count && *count <= kMostDevices ? *count : 0;
-}
 
 Result<DeviceInfo> test_device(int device) {
   if (device >= test_device_count())

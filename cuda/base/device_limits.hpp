@@ -22,7 +22,7 @@ struct DeviceLimits {
   bool programmatic_launches;
   std::uint32_t processors;
   std::uint64_t l2_bytes, memory_bytes;
-  /// ZERORUN_TEST_DEVICE_LIMITS made them smaller than the device's own.
+  /// A test made them smaller than the device's own (set_test_capability()).
   bool pretended;
 
   bool operator==(const DeviceLimits&) const = default;

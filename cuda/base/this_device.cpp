@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/base/this_device.hpp"
 
-#include <cstdlib>
+#include <algorithm>
+#include <atomic>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "cuda/base/check.hpp"
+#include "cuda/base/test_limits.hpp"
 
 namespace zerorun {
 namespace {
@@ -42,23 +43,15 @@ cudaError_t ask(int device, DeviceLimits& out) {
   return error;
 }
 
-/// "8.6" -> 86; 0 if zerorun does not know the capability.
-int capability_of(std::string_view text) {
-  for (const int capability : kCapabilities) {
-    const std::string name =
-        std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-    if (text == name) return capability;
-  }
-  return 0;
-}
+std::atomic<int> chosen_capability{0};
 
-/// The limits that the variable names, with what it does not name as in `real`.
+/// What a test chose, with what that does not tell as in `real`.
 cudaError_t limit(const DeviceLimits& real, DeviceLimits& out) {
   out = real;
-  const char* const name = std::getenv(kTestLimitsVariable);
-  if (name == nullptr || *name == '\0') return cudaSuccess;
-  const int capability = capability_of(name);
-  if (capability == 0) return cudaErrorInvalidValue;
+  const int capability = chosen_capability;
+  if (capability == 0) return cudaSuccess;
+  if (std::ranges::find(kCapabilities, capability) == std::end(kCapabilities))
+    return cudaErrorInvalidValue;
   out = pretended_limits(real, capability);
   return cudaSuccess;
 }
@@ -75,6 +68,9 @@ Devices& devices() {
 }
 
 }  // namespace
+
+void set_test_capability(int capability) { chosen_capability = capability; }
+int test_capability() { return chosen_capability; }
 
 cudaError_t current_device(const KnownDevice*& out) {
   int device = 0;

@@ -9,17 +9,12 @@
 
 namespace zerorun {
 
-/// For tests: ZERORUN_TEST_DEVICE_LIMITS names a compute capability ("7.5", "8.6", "12.0"), and
-/// every device then has no more than a device of that capability. Kernels are refused, and
-/// processors hold as few CTAs, as there.
-inline constexpr const char* kTestLimitsVariable = "ZERORUN_TEST_DEVICE_LIMITS";
-
-/// What the limits are, and what the device itself has, which differs under the variable above.
+/// What the limits are, and what the device itself has, which differs under set_test_capability().
 struct KnownDevice {
   DeviceLimits limits, real;
 };
 
-/// Of the device that is current. cudaErrorInvalidValue: the variable names no capability of
+/// Of the device that is current. cudaErrorInvalidValue: a test chose no capability of
 /// kCapabilities. Thread-safe; `out` stays valid.
 cudaError_t current_device(const KnownDevice*& out);
 

@@ -79,16 +79,14 @@ RestartPolicy restart_policy(int interval) {
 
 using Settings = EncoderSettings;
 /// The settings by the ids of their properties, which count from 1.
-constexpr std::variant<int Settings::*, bool Settings::*, HuffmanTables Settings::*,
-                       std::string Settings::*, Tune Settings::*, Effort Settings::*,
-                       QuantTables Settings::*, double Settings::*>
-    kMembers[] = {&Settings::quality,     &Settings::restart_interval,
-                  &Settings::huffman,     &Settings::subsampling,
-                  &Settings::scan_index,  &Settings::device,
-                  &Settings::depth,       &Settings::tune,
-                  &Settings::effort,      &Settings::tables,
-                  &Settings::bitrate,     &Settings::max_frame_size,
-                  &Settings::target_psnr, &Settings::target_ssim};
+constexpr std::variant<int Settings::*, HuffmanTables Settings::*, std::string Settings::*,
+                       Tune Settings::*, Effort Settings::*, QuantTables Settings::*,
+                       double Settings::*>
+    kMembers[] = {&Settings::quality,     &Settings::restart_interval, &Settings::huffman,
+                  &Settings::subsampling, &Settings::device,           &Settings::depth,
+                  &Settings::tune,        &Settings::effort,           &Settings::tables,
+                  &Settings::bitrate,     &Settings::max_frame_size,   &Settings::target_psnr,
+                  &Settings::target_ssim};
 static_assert(std::size(kMembers) == kSettingCount);
 
 /// Calls visit(setting) with the setting of a property.
@@ -105,7 +103,6 @@ requires std::is_enum_v<Enum>
 void get(const GValue* value, Enum& setting) {
   setting = static_cast<Enum>(g_value_get_enum(value));
 }
-void get(const GValue* value, bool& setting) { setting = g_value_get_boolean(value) != FALSE; }
 void get(const GValue* value, double& setting) { setting = g_value_get_double(value); }
 void get(const GValue* value, std::string& setting) { setting = device_text(value); }
 
@@ -115,7 +112,6 @@ void set(GValue* value, int setting) {
 template <typename Enum>
 requires std::is_enum_v<Enum>
 void set(GValue* value, Enum setting) { g_value_set_enum(value, static_cast<int>(setting)); }
-void set(GValue* value, bool setting) { g_value_set_boolean(value, setting); }
 void set(GValue* value, double setting) { g_value_set_double(value, setting); }
 void set(GValue* value, const std::string& setting) { g_value_set_string(value, setting.c_str()); }
 
@@ -141,10 +137,6 @@ void install_settings(GObjectClass* type) {
                             huffman_type(), static_cast<int>(initial.huffman), kReadyFlags));
   install(g_param_spec_enum("subsampling", "Subsampling", "Chroma sampling of the stream",
                             subsampling_type(), initial.subsampling, kReadyFlags));
-  install(g_param_spec_boolean("scan-index", "Scan index",
-                               "An index in APP9 segments for faster decoding by zerorun on a GPU; "
-                               "3 to 5 % of the bytes of a photo at quality 90",
-                               initial.scan_index, kReadyFlags));
   install_device(
       type, ++last_id,
       "auto, cpu, cuda, cuda:N, or several GPUs: cuda:N,M or cuda:all, with a depth of 4 for "
@@ -198,7 +190,6 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   params.encode.tables = settings.tables;
   if (settings.subsampling >= 0)
     params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
-  params.encode.index = settings.scan_index;
   params.encode.backend = backend;
   params.encode.device = device.index;
   params.devices = device.list;

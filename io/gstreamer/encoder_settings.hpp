@@ -16,7 +16,6 @@ struct EncoderSettings {
   int restart_interval = -1;  ///< MCUs; -1 automatic, 0 none
   HuffmanTables huffman = HuffmanTables::standard;
   int subsampling = -1;  ///< a Subsampling; -1 as in the input
-  bool scan_index = false;
   std::string device = "auto";
   int depth = 4;
   Tune tune = Tune::exact;
@@ -29,7 +28,7 @@ struct EncoderSettings {
 };
 
 /// The properties have the ids 1 to `kSettingCount`.
-inline constexpr guint kSettingCount = 14;
+inline constexpr guint kSettingCount = 13;
 
 void install_settings(GObjectClass* type);
 void set_setting(EncoderSettings& settings, guint id, const GValue* value);

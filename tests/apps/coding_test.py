@@ -69,29 +69,6 @@ class CodingTest(ProgramTest):
         self.assertGreater(auto["restart_interval_mcus"], 0)
         self.assertLessEqual(auto["bytes"], none * 1.015)
 
-    def test_scan_index(self):
-        self.assertEqual(self.jpeg(name="plain.jpg")["index_group_mcus"], 0)
-        jpeg = self.jpeg("--index", name="indexed.jpg")
-        self.assertEqual(jpeg["index_group_mcus"], 2)
-        self.assertEqual(jpeg["segments"][1:], [])  # it is none that one would copy
-        plain, indexed = (pathlib.Path(self.path(name)).read_bytes()
-                          for name in ("plain.jpg", "indexed.jpg"))
-        at = indexed.index(b"\xFF\xE9")
-        end = at + 2 + int.from_bytes(indexed[at + 2:at + 4], "big")
-        self.assertTrue(indexed[at + 4:].startswith(b"zerorun\0\1\1"))
-        self.assertEqual(indexed[:at] + indexed[end:], plain)
-        self.assertIn("an entry for every 2 MCUs",
-                      self.zerorun("info", self.path("indexed.jpg")).stdout.decode())
-
-    def test_streams_with_a_scan_index_show_the_same(self):
-        pictures = []
-        for options in ((), ("--index",)):
-            jpeg, ppm = self.path("coded.jpg"), self.path("decoded.ppm")
-            self.encode(self.ppm, "-o", jpeg, "-y", "--verify", *options)
-            self.zerorun("decode", jpeg, "-o", ppm, "-y", "--strict")
-            pictures.append(pathlib.Path(ppm).read_bytes())
-        self.assertEqual(pictures[0], pictures[1])
-
     def test_quantisation_tables_of_a_file(self):
         tables = pathlib.Path(self.path("tables.txt"))
         ones, threes = " ".join(["1"] * 64), "\n".join(["3 " * 8] * 8)

@@ -13,13 +13,15 @@ import sys
 import time
 import unittest
 
-from support import PROGRAM, ProgramTest, make_ppm, make_y4m
+import support
+from support import ProgramTest, make_ppm, make_y4m
 
 COUNTS = (1, 2, 3, 7, 16, 64)
 FRAMES = 41
 LONG_FRAMES = 1000
 WORKERS = 4
 PRETENDED = int(os.environ.get("ZERORUN_TEST_DEVICES", "0"))
+PROGRAM = support.PRETENDING_PROGRAM if PRETENDED else support.PROGRAM
 MAKE_INPUT = pathlib.Path(__file__).parents[1] / "cluster" / "make_input.py"
 
 
@@ -36,7 +38,11 @@ def setUpModule():
     raise unittest.SkipTest("no usable GPU")
 
 
-class DeviceMatrixTest(ProgramTest):
+class DeviceTest(ProgramTest):
+    program = PROGRAM
+
+
+class DeviceMatrixTest(DeviceTest):
     """Even shards are made by the GPU, odd ones by the CPU: a farm may have both."""
     def shards(self, verb, source, output, count, *options):
         commands = [[PROGRAM, verb, source, "-o", output, "--shard", f"{index}/{count}", "--quiet",
@@ -90,7 +96,7 @@ class DeviceMatrixTest(ProgramTest):
                 self.check("decode", self.path(source), name, count)
 
 
-class DeviceOfARankTest(ProgramTest):
+class DeviceOfARankTest(DeviceTest):
     def device_of(self, source, **environment):
         done = self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "-y", "--device",
                             "cuda", "--progress", "json", env={**os.environ, **environment})
@@ -112,7 +118,7 @@ class DeviceOfARankTest(ProgramTest):
         self.assertEqual(self.device_of(source, CUDA_VISIBLE_DEVICES=last, SLURM_LOCALID=last), 0)
 
 
-class KilledOnGpuTest(ProgramTest):
+class KilledOnGpuTest(DeviceTest):
     def setUp(self):
         super().setUp()
         self.source, self.out = self.path("in.y4m"), self.path("out.avi")

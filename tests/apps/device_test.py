@@ -92,15 +92,6 @@ class ProgramOnGpuTest(ProgramTest):
             self.assertTrue(row["check"].startswith("same bytes as the CPU"))
             self.assertIn("--batch 3,8", row["command"])
 
-    def test_bench_shows_the_kernels_that_use_an_index(self):
-        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "decode", "--device",
-                     "cuda", "--frames", "5", "--only", "zerorun-fused/*", "--index", "yes",
-                     "--json", self.path("bench.json"))
-        report = json.loads(pathlib.Path(self.path("bench.json")).read_text())
-        [row] = report["cases"][0]["rows"]
-        self.assertEqual([stage["stage"] for stage in row["stages"]][:4],
-                         ["upload", "unstuff_scan", "decode_groups", "transform_blocks"])
-
     def test_play_decodes_on_the_device_that_was_asked_for(self):
         mjpeg = self.path("in.mjpeg")
         self.encode(self.y4m, "-o", mjpeg)

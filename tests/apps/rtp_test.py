@@ -36,7 +36,7 @@ class RtpTest(ProgramTest):
     def test_what_rfc_2435_cannot_carry_is_refused(self):
         for options, code, word in ((["--huffman", "optimal"], 2, "Huffman"),
                                     (["--huffman", "trained", "--tune", "photo"], 2, "Huffman"),
-                                    (["--subsampling", "444"], 2, "4:2:2"), (["--index"], 2, "--index")):
+                                    (["--subsampling", "444"], 2, "4:2:2")):
             done = self.encode(self.y4m, "-o", self.path("x.mjpeg"), "--compat", "rtp", *options, code=code)
             self.assert_sentence(done, word)
         wide = make_ppm(self.path("wide.ppm"), 2048, 8)

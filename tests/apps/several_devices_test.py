@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
-from support import PROGRAM, ProgramTest, make_y4m
+from support import PRETENDING_PROGRAM, PROGRAM, ProgramTest, make_y4m
 
 FRAMES = 60
 RUNS = 50
@@ -20,7 +20,7 @@ class SeveralDevicesTest(ProgramTest):
     def run_on(self, *arguments, devices="3", failing="", code=0):
         environment = {**os.environ, "ZERORUN_TEST_DEVICES": devices,
                        "ZERORUN_TEST_FAILING_DEVICE": failing}
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True,
+        done = subprocess.run([PRETENDING_PROGRAM, *map(str, arguments)], capture_output=True,
                               env=environment, timeout=120)
         self.assertEqual(done.returncode, code, done.stderr.decode())
         return done
@@ -90,6 +90,13 @@ class SeveralDevicesTest(ProgramTest):
         for device, code in (("cuda:0,0", 2), ("cuda:0,", 2), ("cuda:0,7", 5), ("cuda:all,1", 2)):
             done = self.run_on("encode", self.source, "-o", "null:", "--device", device, code=code)
             self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+
+    def test_the_program_itself_pretends_nothing(self):
+        environment = {**os.environ, "ZERORUN_TEST_DEVICES": "3"}
+        said = [subprocess.run([program, "devices", "--json"], capture_output=True, env=environment,
+                               check=True).stdout.decode() for program in (PROGRAM, PRETENDING_PROGRAM)]
+        self.assertNotIn("for a test", said[0])
+        self.assertIn("for a test", said[1])
 
     def test_all_of_none(self):
         environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv)
+from support import (PRETENDING_PROGRAM, PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv)
 
 FRAMES = 41
 CONTAINERS = ("mov", "mkv", "avi", "mp4", "mjpeg")
@@ -597,6 +597,8 @@ class HostileManifests(ShardTest):
 
 
 class DeviceShards(ShardTest):
+    program = PRETENDING_PROGRAM
+
     def test_workers_of_a_node_share_its_gpus(self):
         source = make_y4m(self.path("in.y4m"), frames=4)
         for variable in ("SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"):

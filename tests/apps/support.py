@@ -14,6 +14,8 @@ import time
 import unittest
 
 PROGRAM = os.environ["ZERORUN_PROGRAM"]
+# The same with the variables of tests/support/test_variables.cpp.
+PRETENDING_PROGRAM = os.environ.get("ZERORUN_PRETENDING_PROGRAM", PROGRAM)
 PLAYER = os.environ.get("ZERORUN_PLAYER", PROGRAM)  # under a sanitizer the player is a program of its own
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples" / "media"
 HAS_FFMPEG = bool(shutil.which("ffmpeg") and shutil.which("ffprobe"))
@@ -169,10 +171,12 @@ class ProgramTest(unittest.TestCase):
             return seen[-1] is not None and seen[-1] == seen[-2]
         self.wait_until(rests, "a process that waits for input")
 
+    program = PROGRAM
+
     def zerorun(self, *arguments, code=0, **options):
         """Runs the program and checks its exit code."""
         options.setdefault("timeout", 300)
-        program = PLAYER if arguments[:1] == ("play",) else PROGRAM
+        program = PLAYER if arguments[:1] == ("play",) else self.program
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, **options)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
         return done

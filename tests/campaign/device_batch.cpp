@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/campaign/device_batch.hpp"
 
-#include "codec/api/test_devices.hpp"
+#include "codec/base/test_devices.hpp"
 
 namespace zerorun::test {
 namespace {

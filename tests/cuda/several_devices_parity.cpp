@@ -2,10 +2,10 @@
 // fails. CTest runs each test in a process of its own, because a broken device stays broken.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <vector>
 
+#include "codec/base/test_devices.hpp"
 #include "codec/base/near_device.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"
@@ -26,7 +26,6 @@ class SeveralDevices : public testing::Test {
       GTEST_SKIP() << "needs two GPUs: " << absence;
     }
     if (usable_cuda_devices().size() < 2) GTEST_SKIP() << "needs two GPUs: there is one";
-    ASSERT_EQ(setenv("ZERORUN_TUNING", "off", 1), 0);  // lanes are counted below
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       frames_.push_back(make_frame(Content::photo, PixelFormat::yuv420p,
                                    640 + 16 * static_cast<int>(seed), 360, seed));
@@ -187,7 +186,7 @@ TEST_F(SeveralDevices, ShareTheStreamsOfADecoder) {
 }
 
 TEST_F(SeveralDevices, TheOthersTakeTheFramesOfOneThatFails) {
-  ASSERT_EQ(setenv("ZERORUN_TEST_FAILING_DEVICE", "1@20", 1), 0);
+  set_test_devices({.failing = 1, .frames = 20});
   AsyncEncoder encoder = encoder_on({0, 1});
   EXPECT_EQ(encode_all(encoder, [](int) {}), (std::set{0, 1}));
   EXPECT_EQ(lost(encoder.lost_devices()), std::vector{1});

@@ -162,16 +162,15 @@ TEST(GstEncoder, PropertiesReachTheStream) {
   params.restart = RestartPolicy::mcus(3);
   params.huffman = HuffmanTables::optimal;
   params.subsampling = Subsampling::s420;
-  params.index = true;
   EXPECT_EQ(encode_one("zerorunenc device=cpu quality=50 restart-interval=3 huffman=optimal "
-                       "subsampling=420 scan-index=true depth=1",
+                       "subsampling=420 depth=1",
                        frame, caps),
             encode(frame.view(), params));
   params.tune = Tune::photo;
   params.effort = Effort::best;
   params.tables = QuantTables::flat;
   EXPECT_EQ(encode_one("zerorunenc device=cpu quality=50 restart-interval=3 huffman=optimal "
-                       "subsampling=420 scan-index=true tune=photo effort=best tables=flat",
+                       "subsampling=420 tune=photo effort=best tables=flat",
                        frame, caps),
             encode(frame.view(), params));
   const Bytes plain =

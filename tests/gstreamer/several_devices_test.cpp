@@ -1,10 +1,10 @@
 // The elements on several GPUs: the CPU pretends to be three of them, and one fails.
 // SPDX-License-Identifier: MIT
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "codec/base/test_devices.hpp"
 #include "tests/gstreamer/support.hpp"
 #include "tests/support/libjpeg_encode.hpp"
 
@@ -15,14 +15,8 @@ constexpr int kFrames = 60;
 
 class GstSeveralDevices : public testing::Test {
  protected:
-  void SetUp() override {
-    setenv("ZERORUN_TEST_DEVICES", "3", 1);
-    unsetenv("ZERORUN_TEST_FAILING_DEVICE");
-  }
-  void TearDown() override {
-    unsetenv("ZERORUN_TEST_DEVICES");
-    unsetenv("ZERORUN_TEST_FAILING_DEVICE");
-  }
+  void SetUp() override { set_test_devices({.count = 3}); }
+  void TearDown() override { set_test_devices({}); }
 
   /// A harness whose messages can be read.
   Owned<GstHarness> harness_of(const std::string& launch) {
@@ -101,7 +95,7 @@ TEST_F(GstSeveralDevices, DecodeInOrder) {
 }
 
 TEST_F(GstSeveralDevices, DecodeAgainWhatAFailedOneHad) {
-  setenv("ZERORUN_TEST_FAILING_DEVICE", "1@2", 1);
+  set_test_devices({.count = 3, .failing = 1, .frames = 2});
   EXPECT_NE(run_until_told("zerorundec device=cuda:all", decode_all).find("cuda:1 failed"),
             std::string::npos);
 }
@@ -117,7 +111,7 @@ TEST_F(GstSeveralDevices, FlushDropsWhatIsInFlight) {
 }
 
 TEST_F(GstSeveralDevices, EncodeInOrderAndNameTheOneThatFails) {
-  setenv("ZERORUN_TEST_FAILING_DEVICE", "2@2", 1);
+  set_test_devices({.count = 3, .failing = 2, .frames = 2});
   const std::string caps = raw_caps("I420", 64, 48, "1:4:0:0");
   std::vector<TestFrame> frames;
   for (std::uint64_t seed = 0; seed < kFrames; ++seed)

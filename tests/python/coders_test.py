@@ -117,7 +117,7 @@ def test_values_that_are_refused(options):
 
 @pytest.mark.parametrize("options", [
     {"quality": "90"}, {"quality": 90.0}, {"quality": None}, {"quality": True}, {"huffman": 1},
-    {"index": 1}, {"luma_table": 5}, {"pixel_aspect": 1}, {"segments": [b"x"]},
+    {"luma_table": 5}, {"pixel_aspect": 1}, {"segments": [b"x"]},
     {"segments": [(0xFE, "text")]}, {"segments": 5}, {"no_such_option": 1}, {"strict": True}])
 def test_types_that_are_refused(options):
     for call in (lambda: zerorun.encode(RGB, **options), lambda: zerorun.Encoder(**options)):
@@ -285,10 +285,15 @@ def test_arrays_of_a_batch_stay_when_the_rest_is_gone():
         assert array.flags.writeable and array.flags.c_contiguous and array.dtype == np.uint8
 
 
-def test_several_gpus_code_frames_and_one_fails(monkeypatch):
-    """The CPU pretends to be three GPUs."""
-    monkeypatch.setenv("ZERORUN_TEST_DEVICES", "3")
-    monkeypatch.setenv("ZERORUN_TEST_FAILING_DEVICE", "1@3")
+@pytest.fixture
+def three_gpus():
+    """The CPU pretends to be three GPUs, of which number 1 fails after three frames."""
+    zerorun._zerorun._pretend_devices(3, failing=1, frames=3)
+    yield
+    zerorun._zerorun._pretend_devices(0)
+
+
+def test_several_gpus_code_frames_and_one_fails(three_gpus):
     images = [picture("rgb24", 64, 48, i) for i in range(60)]
     wanted = [zerorun.encode(image, device="cpu") for image in images]
     for device in ("cuda:0,2", ["cuda:2", "cuda:0"], ("cuda:2",)):

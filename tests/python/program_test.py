@@ -20,16 +20,14 @@ def test_encodes_as_the_program(form, subsampling, tmp_path):
     image = picture(form, 83, 45)
     source = tmp_path / ("in.y4m" if form in CHROMA else "in.pnm")
     write_input(source, form, image)
-    options = itertools.product(["standard", "optimal"], ["auto", "none", "7", "1rows"],
-                                [False, True])
-    for huffman, restart, index in options:
+    for huffman, restart in itertools.product(["standard", "optimal"], ["auto", "none", "7", "1rows"]):
         quality = next(QUALITIES)
         words = ["--subsampling", subsampling, "--huffman", huffman, "--restart", restart,
-                 "-q", quality] + (["--index"] if index else [])
+                 "-q", quality]
         target = tmp_path / "out.jpg"
         run_program("encode", source, "-o", target, "-y", "--device", "cpu", *words)
         jpeg = zerorun.encode(image, format=form, quality=quality, subsampling=subsampling,
-                              huffman=huffman, restart=restart, index=index)
+                              huffman=huffman, restart=restart)
         assert jpeg == target.read_bytes(), words
 
 

@@ -14,7 +14,7 @@ FOLDER = pathlib.Path(zerorun.__file__).parent
 GOOD = """
 import zerorun
 jpeg: bytes = zerorun.encode([[0]], quality=3, subsampling="420", restart=None, device="cpu")
-with zerorun.Encoder(huffman="optimal", index=True) as encoder:
+with zerorun.Encoder(huffman="optimal", tune="photo") as encoder:
     jpeg = encoder.encode(None, format="nv12", size=(2, 2))
     encoder.quality = 4
 report = zerorun.Decoder(strict=True).report

@@ -25,7 +25,7 @@ bool wants_curves(const CLI::App& command, const Options& options) {
 void choose_curves(const CLI::App& command, Options& options) {
   options.curves = true;
   for (const char* fixed : {"--operation", "--pixels", "--huffman", "--tunes", "--effort",
-                            "--restart", "--index", "--streams", "--target-size"})
+                            "--restart", "--streams", "--target-size"})
     if (command.count(fixed) > 0)
       fail(Exit::usage,
            std::string(fixed) + ": --curves measures modes of its own, whatever it is");

@@ -50,7 +50,6 @@ std::string case_name(const Json& entry) {
   const int damage = entry.value("damage", 0);
   const std::string more =
       std::string(entry.value("mixed", false) ? " mixed" : "") +
-      (entry.value("index", false) ? " scan index" : "") +
       (tune == "exact" ? "" : " tune " + tune + " " + entry.value("effort", "fast")) +
       (streams == "zerorun" ? "" : " streams " + streams) + (damage == 0 ? "" : " ") +
       damage_text(damage);

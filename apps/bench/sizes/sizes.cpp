@@ -49,7 +49,7 @@ void choose_sizes(const CLI::App& command, Options& options) {
   refuse_beside(
       "--exact-size", command,
       {"--operation", "--pixels", "--streams", "--mixed", "--megapixels", "--html", "--curves",
-       "--files", "--primitives", "--contents", "--tune", "--compare", "--target-size"});
+       "--files", "--primitives", "--contents", "--compare", "--target-size"});
   options.operations = {"encode"};
   options.pixels = {"rgb24"};
   if (command.count("--huffman") == 0) options.tables = {"standard", "optimal"};

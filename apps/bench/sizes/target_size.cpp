@@ -19,7 +19,7 @@ void refuse_beside(const char* option, const CLI::App& command,
 void choose_target_size(const CLI::App& command, Options& options) {
   refuse_beside("--target-size", command,
                 {"--mixed", "--megapixels", "--contents", "--curves", "--exact-size", "--files",
-                 "--primitives", "--tune", "--compare"});
+                 "--primitives", "--compare"});
   if (std::find(options.operations.begin(), options.operations.end(), "encode") ==
       options.operations.end())
     fail(Exit::usage, "--target-size is for --operation encode: decoding makes no streams");

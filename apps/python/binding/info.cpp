@@ -13,6 +13,7 @@
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/gil.hpp"
 #include "apps/python/binding/pictures.hpp"
+#include "codec/base/test_devices.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::python {
@@ -67,7 +68,7 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   return call_python(
       type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
       nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
-      info.index_group_mcus, info.extended, info.has_jfif, info.standard_huffman_tables,
+      info.extended, info.has_jfif, info.standard_huffman_tables,
       nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
       nb::tuple(segment_list(info.segments)), info.header_bytes);
 }
@@ -97,6 +98,11 @@ void release_all() {
   release_device_memory();
 }
 
+/// For the tests of the package, which cannot call the library itself.
+void pretend_devices(int count, int failing, int frames) {
+  set_test_devices({.count = count, .failing = failing, .frames = frames});
+}
+
 }  // namespace
 
 nb::object report_object(const DecodeReport& report) {
@@ -115,6 +121,9 @@ void bind_info(nb::module_& module) {
              nb::sig("def instruction_sets() -> list[str]"), docs::kInstructionSets);
   module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
              docs::kReleaseMemory);
+  module.def(
+      "_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0,
+      nb::sig("def _pretend_devices(count: int, failing: int = -1, frames: int = 0) -> None"));
   module.attr("version") = version();
 #ifdef ZERORUN_HAVE_CUDA
   module.attr("built_with_cuda") = true;

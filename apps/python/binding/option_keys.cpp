@@ -26,7 +26,7 @@ std::string key_of(const EncodeParams& params) {
        {params.quality, params.subsampling ? static_cast<int>(*params.subsampling) : -1,
         static_cast<int>(params.tune), static_cast<int>(params.effort),
         static_cast<int>(params.tables), static_cast<int>(params.huffman),
-        static_cast<int>(params.restart.kind), params.restart.count, static_cast<int>(params.index),
+        static_cast<int>(params.restart.kind), params.restart.count,
         static_cast<int>(params.jfif_header), params.pixel_aspect_x, params.pixel_aspect_y,
         static_cast<int>(params.backend), params.device, params.threads,
         static_cast<int>(params.instruction_set)})

@@ -35,8 +35,6 @@ bool set_coding(EncodeParams& params, const std::string& key, nb::handle value) 
     params.huffman = parse_huffman(value);
   else if (key == "restart")
     params.restart = parse_restart(value);
-  else if (key == "index")
-    params.index = parse_bool(value, "index");
   else
     return false;
   return true;

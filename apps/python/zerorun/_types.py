@@ -36,8 +36,6 @@ class StreamInfo(NamedTuple):
     """On libjpeg's scale, if the tables are the usual ones."""
     restart_interval: int
     """MCUs between restart markers; 0: none."""
-    index_group: int
-    """MCUs for each entry of zerorun's index; 0: no index."""
     extended: bool
     has_jfif: bool
     standard_huffman: bool

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
 
 #include "codec/api/async_lanes.hpp"
+#include "codec/base/test_devices.hpp"
 #include "codec/base/device_name.hpp"
 #include "zerorun/async.hpp"
 
@@ -215,21 +215,17 @@ TEST(DeviceLanes, AreMadeOnAllDevicesOrNotAtAll) {
   EXPECT_EQ(lanes.start({Backend::cuda, {0, 1}, false}, make, 4, 4, double_value), kBroken);
 }
 
-/// The variables that make the CPU several devices, for one test.
-class TestDevices {
+/// The CPU is several devices, for one test.
+class PretendedDevices {
  public:
-  explicit TestDevices(const char* count, const char* failing = "") {
-    setenv("ZERORUN_TEST_DEVICES", count, 1);
-    setenv("ZERORUN_TEST_FAILING_DEVICE", failing, 1);
-  }
-  ~TestDevices() {
-    unsetenv("ZERORUN_TEST_DEVICES");
-    unsetenv("ZERORUN_TEST_FAILING_DEVICE");
-  }
+  explicit PretendedDevices(const TestDevices& devices) { set_test_devices(devices); }
+  ~PretendedDevices() { set_test_devices({}); }
+  PretendedDevices(const PretendedDevices&) = delete;
+  PretendedDevices& operator=(const PretendedDevices&) = delete;
 };
 
 TEST(FlightSizes, CountLanesForEachDevice) {
-  const TestDevices three("3");
+  const PretendedDevices three({.count = 3});
   const auto sizes = choose_flight_sizes(0, 0, {Backend::cuda, {0, 1, 2}, false});
   ASSERT_TRUE(sizes);
   EXPECT_EQ(sizes->lanes, 12);
@@ -237,7 +233,7 @@ TEST(FlightSizes, CountLanesForEachDevice) {
 }
 
 TEST(PlanDevices, ChecksTheList) {
-  const TestDevices three("3");
+  const PretendedDevices three({.count = 3});
   EXPECT_EQ(usable_cuda_devices(), (std::vector{0, 1, 2}));
   EXPECT_EQ(plan_devices(Backend::cuda, 0, {0, 2})->devices, (std::vector{0, 2}));
   EXPECT_EQ(plan_devices(Backend::cuda, 2, {})->devices, std::vector{2});
@@ -264,7 +260,7 @@ TEST(DeviceNames, HaveLists) {
 }
 
 TEST(DeviceNames, FindAllDevices) {
-  const TestDevices three("3");
+  const PretendedDevices three({.count = 3});
   DeviceName all = *parse_device_names("cuda:all");
   ASSERT_TRUE(find_all_devices(all));
   EXPECT_EQ(all.list, (std::vector{0, 1, 2}));
@@ -273,7 +269,7 @@ TEST(DeviceNames, FindAllDevices) {
 
 /// Real coders of the CPU that pretend to be devices, one of which fails.
 TEST(SeveralTestDevices, GiveTheSameBytesInOrder) {
-  const TestDevices three("3", "1@5");
+  const PretendedDevices three({.count = 3, .failing = 1, .frames = 5});
   auto frame = Frame::create(PixelFormat::yuv420p, 64, 48);
   ASSERT_TRUE(frame);
   for (int p = 0; p < 3; ++p)

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codec/base/test_devices.hpp"
 #include "tests/support/capi.hpp"
 #include "tests/support/gpu_required.hpp"
 #include "tests/support/jpeg_segments.hpp"
@@ -469,8 +470,7 @@ struct AsyncHandle {
 
 /// The CPU pretends to be three devices, of which number 1 fails.
 TEST(CApi, SeveralDevicesCodeFramesAndOneFails) {
-  setenv("ZERORUN_TEST_DEVICES", "3", 1);
-  setenv("ZERORUN_TEST_FAILING_DEVICE", "1@3", 1);
+  set_test_devices({.count = 3, .failing = 1, .frames = 3});
   TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 90, 70, 1);
   const zerorun_frame view = to_c(frame);
   auto params = cpu_params();
@@ -519,8 +519,7 @@ TEST(CApi, SeveralDevicesCodeFramesAndOneFails) {
   async.struct_size = offsetof(zerorun_async_params, devices);
   ASSERT_EQ(create(two, 77), ZERORUN_OK);
   zerorun_async_encoder_destroy(handle);
-  unsetenv("ZERORUN_TEST_DEVICES");
-  unsetenv("ZERORUN_TEST_FAILING_DEVICE");
+  set_test_devices({});
 }
 
 TEST(CApi, EncodesFramesInFlight) {

@@ -194,10 +194,10 @@ TEST(FastParts, DamagedStreams) {
   std::vector<Bytes> streams;
   for (const NamedStream& stream : small_streams()) streams.push_back(stream.jpeg);
   for (int i = 0; i < 24; ++i)
-    streams.push_back(stream_of(
-        kContents[static_cast<std::size_t>(i) % std::size(kContents)],
-        kAllSubsamplings[random.below(6)], random.between(20, 160), random.between(20, 100), random,
-        random.below(3) == 0 ? random.between(1, 60) : 0, random.below(4) == 0));
+    streams.push_back(stream_of(kContents[static_cast<std::size_t>(i) % std::size(kContents)],
+                                kAllSubsamplings[random.below(6)], random.between(20, 160),
+                                random.between(20, 100), random,
+                                random.below(3) == 0 ? random.between(1, 60) : 0));
   const int count = mutations(kSanitized ? 1000 : 20000);
   for (int i = 0; i < count; ++i) {
     const Bytes jpeg = damaged_one(streams, random);

@@ -1,9 +1,8 @@
 // Where CUDA fails although there is a usable device, an automatic choice takes the CPU.
 // SPDX-License-Identifier: MIT
-#include <cstdlib>
 #include <vector>
 
-#include "cuda/base/this_device.hpp"
+#include "cuda/base/test_limits.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
@@ -16,7 +15,7 @@ namespace {
 class BackendChoiceParity : public GpuTest {
  protected:
   void SetUp() override {
-    ASSERT_EQ(setenv(kTestLimitsVariable, "no capability", 1), 0);
+    set_test_capability(-1);
     GpuTest::SetUp();
   }
 };

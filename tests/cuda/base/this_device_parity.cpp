@@ -4,8 +4,8 @@
 #include "cuda/base/this_device.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "cuda/base/test_limits.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace zerorun::test {
@@ -41,8 +41,7 @@ TEST_F(ThisDeviceParity, HasTheLimitsOfItsCapability) {
 
 TEST_F(ThisDeviceParity, IsWhatItIsUnlessATestPretends) {
   const KnownDevice& device = this_device();
-  const char* const pretended = std::getenv(kTestLimitsVariable);
-  EXPECT_EQ(device.limits.pretended, pretended != nullptr && *pretended != '\0');
+  EXPECT_EQ(device.limits.pretended, test_capability() != 0);
   EXPECT_FALSE(device.real.pretended);
   EXPECT_TRUE(device.limits.pretended || device.limits == device.real);
   EXPECT_LE(device.limits.shared_of_cta, device.real.shared_of_cta);

@@ -100,14 +100,13 @@ TEST(ScanPlan, SparseScansAreDecodedByOneKernel) {
   scan.bytes += scan.blocks / 8;
   EXPECT_FALSE(plan_subsequences(hopper, scan).collects);
   EXPECT_FALSE(plan_subsequences(hopper, kRich).collects) << "many guesses";
-  for (const std::uint32_t size : {70000u, 400000u})
-    for (const std::uint32_t usual : {0u, kUsualBlockBits}) {
-      ScanNeeds small{size, size / 10, 1, size / kSubsequenceBytes, 2, 6, 1000};
-      small.two_kernels = true;
-      const SubsequencePlan plan = plan_subsequences(hopper, small, {.usual_block_bits = usual});
-      EXPECT_LT(plan.chunk_subsequences, kChunkSubsequences);
-      EXPECT_TRUE(plan.collects) << "smaller chunks always are";
-    }
+  for (const std::uint32_t size : {70000u, 400000u}) {
+    ScanNeeds small{size, size / 10, 1, size / kSubsequenceBytes, 2, 6};
+    small.two_kernels = true;
+    const SubsequencePlan plan = plan_subsequences(hopper, small);
+    EXPECT_LT(plan.chunk_subsequences, kChunkSubsequences);
+    EXPECT_TRUE(plan.collects) << "smaller chunks always are";
+  }
 }
 
 TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
@@ -121,7 +120,7 @@ TEST(ScanPlan, RestartsInShortIntervalsNeedNoGuesses) {
 TEST(ScanPlan, ShortIntervalsOfSparseBlocksHaveSmallChunks) {
   const DeviceLimits hopper = with_processors(90);
   // 1920x1080 in one colour with optimal tables, a marker after each row of MCUs.
-  const ScanNeeds rows{12500, 48960, 68, 400, 2, 6, 1000};
+  const ScanNeeds rows{12500, 48960, 68, 400, 2, 6};
   ScanNeeds scan = rows;
   const auto plan_of = [&] { return plan_subsequences(hopper, scan); };
   EXPECT_EQ(plan_of().chunk_subsequences, kSmallChunk);
@@ -154,7 +153,7 @@ TEST(ScanPlan, ShortIntervalsOfSparseBlocksHaveSmallChunks) {
 TEST(ScanPlan, CrowdedScansHaveFewerGuesses) {
   const DeviceLimits hopper = limits_of_capability(90);
   for (const std::uint32_t size : {400000u, k4k.bytes}) {
-    ScanNeeds scan{size, size / 10, 1, size / kSubsequenceBytes, 2, 6, 1000};
+    ScanNeeds scan{size, size / 10, 1, size / kSubsequenceBytes, 2, 6};
     const std::uint32_t usual = plan_subsequences(hopper, scan).guess_stride;
     EXPECT_GT(usual, 0u);
     scan.few_guesses = true;

@@ -17,18 +17,14 @@ TEST(SharedMemory, NeedsAreKnown) {
   EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 75760u);
   EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 74912u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 58560u);
-  EXPECT_EQ(group_shared_bytes(kMostPairs, kMostRoomWords), 93216u);
 }
 
 TEST(SharedMemory, LargeDevicesKeepEverything) {
   for (const std::size_t limit : {k163, k227})
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
       EXPECT_TRUE(subsequences_fit(limit, pairs, kMaxBlocksPerMcu));
-      EXPECT_TRUE(groups_fit(limit, pairs));
       EXPECT_EQ(choose_ends(limit, pairs, kMostEnds, kLargeRoom), kMostEnds);
       EXPECT_EQ(choose_ends(limit, pairs, kUsualEnds, kLargeRoom), kUsualEnds);
-      EXPECT_EQ(choose_room(limit, pairs, kMostRoomWords), kMostRoomWords);
-      EXPECT_EQ(choose_room(limit, pairs, 512), 512u);
     }
 }
 
@@ -38,8 +34,6 @@ TEST(SharedMemory, NinetyNineKibTakeAllScansWithFewerEnds) {
   for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
     EXPECT_TRUE(subsequences_fit(k99, pairs, kMaxBlocksPerMcu));
     EXPECT_EQ(choose_ends(k99, pairs, kUsualEnds, kLargeRoom), kUsualEnds);
-    EXPECT_TRUE(groups_fit(k99, pairs));
-    EXPECT_EQ(choose_room(k99, pairs, kMostRoomWords), kMostRoomWords);
   }
 }
 
@@ -50,22 +44,17 @@ TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
   EXPECT_TRUE(subsequences_fit(k64, 2, 6)) << "4:2:0";
   EXPECT_FALSE(subsequences_fit(k64, 2, 8)) << "no end for each guess";
   EXPECT_FALSE(subsequences_fit(k64, 3, 3));
-  EXPECT_TRUE(groups_fit(k64, 3));
-  EXPECT_EQ(choose_room(k64, 3, kMostRoomWords), 2228u);
-  EXPECT_EQ(choose_room(k64, 3, 512), 512u);
 }
 
 TEST(SharedMemory, FortyEightKibTakeScansWithOnePair) {
   EXPECT_EQ(choose_ends(k48, 1, kMostEnds, kLargeRoom), 7u);
   EXPECT_TRUE(subsequences_fit(k48, 1, 1));
   EXPECT_FALSE(subsequences_fit(k48, 2, 3));
-  EXPECT_TRUE(groups_fit(k48, 2));
-  EXPECT_FALSE(groups_fit(k48, 3));
 }
 
 TEST(SharedMemory, WhatIsChosenFits) {
   for (std::size_t limit = 0; limit <= k227; limit += 16)
-    for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
+    for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs)
       for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period) {
         if (!subsequences_fit(limit, pairs, period)) continue;
         for (const std::uint32_t room : {kMediumRoom, kLargeRoom}) {
@@ -75,11 +64,6 @@ TEST(SharedMemory, WhatIsChosenFits) {
         }
         ASSERT_LE(decode_shared_bytes(pairs), limit);
       }
-      if (!groups_fit(limit, pairs)) continue;
-      const std::uint32_t room = choose_room(limit, pairs, kMostRoomWords);
-      ASSERT_EQ(room % 4, 0u);
-      ASSERT_LE(group_shared_bytes(pairs, room) + kDecodeStaticBytes, limit);
-    }
 }
 
 }  // namespace

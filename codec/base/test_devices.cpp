@@ -1,0 +1,38 @@
+// For tests: what devices there seem to be.
+// SPDX-License-Identifier: MIT
+#include "codec/base/test_devices.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+namespace zerorun {
+namespace {
+
+constexpr int kMostTestDevices = 64;
+
+struct Chosen {
+  std::atomic<int> count{0}, failing{-1};
+  std::atomic<int> frames{0}, begun{0};  // of the failing device, over all its pipelines
+};
+constinit Chosen chosen_devices;
+
+}  // namespace
+
+void set_test_devices(const TestDevices& devices) {
+  chosen_devices.count = std::clamp(devices.count, 0, kMostTestDevices);
+  chosen_devices.begun = 0;
+  chosen_devices.frames = devices.frames;
+  chosen_devices.failing = devices.failing;
+}
+
+int test_device_count() { return chosen_devices.count; }
+
+bool is_failing_device(int device) { return device == chosen_devices.failing; }
+
+Status next_frame_of_failing(int device) {
+  if (chosen_devices.begun++ < chosen_devices.frames) return Status::ok();
+  return Status(Errc::device_failure, "device " + std::to_string(device) + " fails for a test");
+}
+
+}  // namespace zerorun

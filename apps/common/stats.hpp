@@ -33,7 +33,7 @@ struct FrameRecord {
   std::optional<SquaredError> error = {};                ///< encode --psnr
   std::optional<std::int64_t> concealed_intervals = {};  ///< decode
   std::optional<double> gpu_microseconds = {};           ///< encode: of the kernels; 0 on the CPU
-  std::optional<int> cpu_scans = {};                    ///< decode, as in DecodeReport
+  std::optional<int> cpu_scans = {};                     ///< decode, as in DecodeReport
   std::optional<FrameCoding> coding = {};                ///< encode
 };
 

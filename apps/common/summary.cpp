@@ -29,10 +29,9 @@ std::string RunSummary::text() const {
     text +=
         fmt::format("\n  steps    {} of the time; {:.2f} s to start", steps.text(), start_seconds);
   if (!steps.sentence.empty()) text += "\n  slowest  " + steps.sentence;
-  if (slow_frames > 0)
-    text +=
-        fmt::format("\n  slow     {} damaged or unusual frame{} decoded by the slower GPU decoder",
-                    slow_frames, slow_frames == 1 ? "" : "s");
+  if (cpu_frames > 0)
+    text += fmt::format("\n  on CPU   {} damaged or unusual frame{} decoded by the CPU", cpu_frames,
+                        cpu_frames == 1 ? "" : "s");
   if (error)
     text += fmt::format("\n  PSNR     {:.3f} dB ({})", error->psnr(), psnr_components_text(*error));
   return text;
@@ -62,7 +61,7 @@ nlohmann::json RunSummary::json() const {
   }
   if (verb == "decode") {
     summary["concealed_frames"] = concealed_frames;
-    summary["slow_frames"] = slow_frames;
+    summary["cpu_frames"] = cpu_frames;
   }
   if (error) add_psnr(summary, *error);
   return summary;

@@ -29,10 +29,10 @@ struct RunSummary {
   std::int64_t coded_bytes = 0;   ///< of the JPEG streams
   std::int64_t output_bytes = 0;  ///< of the output
   std::int64_t concealed_frames = 0;
-  std::int64_t slow_frames = 0;  ///< with scans that took the slower GPU decoder
-  double start_seconds = 0.0;    ///< before the first frame was coded: opening, starting the device
-  double seconds = 0.0;          ///< from then on
-  FrameTimes times;              ///< coding alone, without input and output
+  std::int64_t cpu_frames = 0;  ///< with scans that the CPU decoded beside a GPU
+  double start_seconds = 0.0;   ///< before the first frame was coded: opening, starting the device
+  double seconds = 0.0;         ///< from then on
+  FrameTimes times;             ///< coding alone, without input and output
   std::optional<SquaredError> error;
   StepReport steps;
   std::vector<LostDevice> lost_devices;  ///< that failed while others went on

@@ -155,7 +155,7 @@ class DecodeRun : FrameCommand {
                                     job.report.first_problem.message()));
     }
     if (job.report.is_concealed()) ++summary_.concealed_frames;
-    if (job.report.cpu_scans > 0) ++summary_.slow_frames;
+    if (job.report.cpu_scans > 0) ++summary_.cpu_frames;
     if (stats_)
       stats_->add({.index = frame_index(),
                    .pts = job.picture.time.pts,

@@ -44,7 +44,7 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
   add_device_options(command, options.device);
   add_report_options(command, options.report,
                      "index, pts, bytes, decode_us, concealed_intervals, and cpu_scans: "
-                     "damaged or unusual scans, which took the slower GPU decoder");
+                     "damaged or unusual scans, which the CPU decoded beside a GPU");
 }
 
 }  // namespace zerorun::app

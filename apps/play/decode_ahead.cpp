@@ -170,7 +170,7 @@ void DecodeAhead::Shared::count(const PlayFrame& frame) {
   }
   ++counts.decoded;
   if (frame.report.is_concealed()) ++counts.concealed;
-  if (frame.report.cpu_scans > 0) ++counts.slow;
+  if (frame.report.cpu_scans > 0) ++counts.on_cpu;
   counts.bytes += bytes(frame);
   if (!has_packets) return;
   counts.total_ms += frame.decode_ms;

@@ -20,7 +20,7 @@ struct DecodeCounts {
   std::int64_t decoded = 0;
   std::int64_t dropped = 0;  ///< too late, and therefore never decoded
   std::int64_t concealed = 0;
-  std::int64_t slow = 0;    ///< with scans that took the slower GPU decoder
+  std::int64_t on_cpu = 0;  ///< with scans that the CPU decoded beside a GPU
   std::int64_t broken = 0;  ///< without a picture
   std::int64_t bytes = 0;   ///< of the JPEG streams that were decoded
   double total_ms = 0, max_ms = 0;

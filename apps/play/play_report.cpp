@@ -36,7 +36,7 @@ std::string PlayReport::text() const {
                        counts.decoded);
   }
   text += also("dropped", counts.dropped) + also("too late", late) +
-          also("concealed", counts.concealed) + also("slow", counts.slow) +
+          also("concealed", counts.concealed) + also("on the CPU", counts.on_cpu) +
           also("broken", counts.broken);
   if (counts.bytes > 0)
     text += fmt::format("\n  JPEG     {} bytes, {:.1f} MB/s", with_commas(counts.bytes),
@@ -74,7 +74,7 @@ nlohmann::json PlayReport::json() const {
       {"dropped", counts.dropped},
       {"late", late},
       {"concealed_frames", counts.concealed},
-      {"slow_frames", counts.slow},
+      {"cpu_frames", counts.on_cpu},
       {"broken_frames", counts.broken},
       {"bytes", counts.bytes},
       {"fps", ratio(decoded, seconds)},

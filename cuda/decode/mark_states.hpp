@@ -87,7 +87,7 @@ struct MarkStates {
 /// that walks go on from and one of the states that they reach.
 struct DistinctStates {
   static constexpr std::uint32_t kWords = (1u << 16) / 32;
-  static constexpr std::uint32_t kMost = 2048;  ///< of a list
+  static constexpr std::uint32_t kMost = 1792;  ///< of a list: 6 ends have memory for two
 
   std::uint32_t* bits;   ///< [kWords]: one for each state, set if that was reached
   std::uint16_t* lists;  ///< [2][kMost]

@@ -58,7 +58,7 @@ class ProgramOnGpuTest(ProgramTest):
         done = self.zerorun("decode", source, "-o", self.path("out.y4m"), "--device", "cuda",
                             "--stats", self.path("d.json"))
         stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
-        self.assertEqual(stats["summary"]["slow_frames"], 1)
+        self.assertEqual(stats["summary"]["cpu_frames"], 1)
         self.assertEqual([row["cpu_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
         self.assertIn("1 damaged or unusual frame decoded", done.stderr.decode())
 

@@ -13,7 +13,7 @@ namespace zerorun::test {
 /// Adds what both made of a stream; returns how they differ, or nothing.
 inline std::string counted(const Compared& both, Counts& counts) {
   const Result<DecodeReport>& report = both.report;
-  if (report && report->cpu_scans > 0) ++counts.careful;
+  if (report && report->cpu_scans > 0) ++counts.on_cpu;
   if (!both.difference.empty())
     ++counts.different;
   else if (!report)

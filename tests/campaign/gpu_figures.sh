@@ -78,12 +78,12 @@ gpu_R15() { GLIBC_TUNABLES=glibc.malloc.perturb=170 device_with_files poison .; 
 gpu_R16() { device_with_files repeats corrupt hostile valid_derived; }
 
 # R6 has 16 pieces, each with a state of its own, so that several processes can share them: threads of one process wait for
-# each other in the driver. state: steps, refused, damaged, exact, different, concealed, careful.
+# each other in the driver. state: steps, refused, damaged, exact, different, concealed, on_cpu.
 readonly piece_streams=625000
 mutated() { cat "$state/$figure".piece-[0-9][0-9] 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
 mutated_text() {
   cat "$state/$figure".piece-[0-9][0-9] | awk '{ for (i = 1; i <= 7; ++i) n[i] += $i } END {
-    printf "%d streams: %d refused, %d damaged (%d concealed), %d exact; %d by the careful decoder; %d differences\n",
+    printf "%d streams: %d refused, %d damaged (%d concealed), %d exact; %d by the CPU; %d differences\n",
       n[1], n[2], n[3], n[6], n[4], n[7], n[5] }'
 }
 

@@ -31,7 +31,7 @@ void Counts::add(const Counts& other) noexcept {
   clean += other.clean;
   different += other.different;
   concealed += other.concealed;
-  careful += other.careful;
+  on_cpu += other.on_cpu;
 }
 
 std::string Counts::text() const {
@@ -40,7 +40,7 @@ std::string Counts::text() const {
     out += std::to_string(refused) + " refused, " + std::to_string(damaged) + " damaged (" +
            std::to_string(concealed) + " concealed), ";
   out += std::to_string(clean) + " exact; ";
-  if (careful > 0) out += std::to_string(careful) + " by the careful decoder; ";
+  if (on_cpu > 0) out += std::to_string(on_cpu) + " by the CPU; ";
   return out + std::to_string(different) + " differences";
 }
 
@@ -49,7 +49,7 @@ Ledger::Ledger(std::string path) : path_(std::move(path)) {
   std::int64_t done = 0;
   Counts counts;
   in >> done >> counts.refused >> counts.damaged >> counts.clean >> counts.different >>
-      counts.concealed >> counts.careful;
+      counts.concealed >> counts.on_cpu;
   if (!in) return;
   done_ = done;
   counts_ = counts;
@@ -70,7 +70,7 @@ void Ledger::save() const {
   const std::string fresh = path_ + ".new";
   std::ofstream out(fresh);
   out << done_ << ' ' << counts_.refused << ' ' << counts_.damaged << ' ' << counts_.clean << ' '
-      << counts_.different << ' ' << counts_.concealed << ' ' << counts_.careful << '\n';
+      << counts_.different << ' ' << counts_.concealed << ' ' << counts_.on_cpu << '\n';
   out.close();
   if (out) std::filesystem::rename(fresh, path_);
 }

@@ -21,11 +21,11 @@ namespace zerorun::test {
 struct Counts {
   std::int64_t refused = 0, damaged = 0, clean = 0, different = 0;
   std::int64_t concealed = 0;  ///< of those that are damaged
-  std::int64_t careful = 0;    ///< of all: the CUDA backend took its careful decoder
+  std::int64_t on_cpu = 0;     ///< of all: the CUDA backend left a scan to the CPU
 
   std::int64_t all() const noexcept { return refused + damaged + clean + different; }
   void add(const Counts& other) noexcept;
-  /// "12 streams: 3 refused, 5 damaged (4 concealed), 4 exact; 5 by the careful decoder; 0
+  /// "12 streams: 3 refused, 5 damaged (4 concealed), 4 exact; 5 by the CPU; 0
   /// differences"
   std::string text() const;
 };

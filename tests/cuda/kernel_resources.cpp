@@ -54,7 +54,7 @@ std::size_t most_of_scans(const Bytes& bytes) {
     for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period)
       for (const std::uint32_t chunks : {1u, 1000u})
         for (const std::uint32_t size : {1u << 12, 1u << 22, 1u << 28}) {
-          const ScanNeeds needs{size, size / 12, 1, chunks * kChunkSubsequences, pairs, period};
+          const ScanNeeds needs{size, size / 12, chunks * kChunkSubsequences, pairs, period};
           most = std::max(most, bytes(needs));
         }
   return most;
@@ -62,11 +62,12 @@ std::size_t most_of_scans(const Bytes& bytes) {
 
 std::size_t none(const DeviceLimits&) { return 0; }
 std::size_t sync_bytes(const DeviceLimits& limits) {
-  return most_of_scans([&](const ScanNeeds& n) { return plan_subsequences(limits, n).sync_bytes; });
+  return most_of_scans([&](const ScanNeeds& n) {
+    return std::max(plan_map(limits, n).sync_bytes, plan_exhaustive(limits, n).sync_bytes);
+  });
 }
 std::size_t decode_bytes(const DeviceLimits& limits) {
-  return most_of_scans(
-      [&](const ScanNeeds& n) { return plan_subsequences(limits, n).decode_bytes; });
+  return most_of_scans([&](const ScanNeeds& n) { return plan_map(limits, n).decode_bytes; });
 }
 
 constexpr Promise kPromises[] = {
@@ -175,7 +176,7 @@ class Checker {
     CtaNeeds usual = needs;
     // The kernel for smaller chunks asks for less.
     if (promise->dynamic_bytes == sync_bytes)
-      usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kUsualEnds, kLargeRoom);
+      usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kSparseEnds, kLargeRoom);
     const std::uint32_t wanted =
         bounded_ctas(promise->ctas, threads, usual.shared_bytes, report.capability);
     if (std::max(resident_ctas(limits, usual), 1u) < wanted)

@@ -35,7 +35,7 @@ TEST_F(CudaFault, Encoder) {
   }
 }
 
-/// Sound and damaged streams: the second takes the careful decoder on a GPU.
+/// Sound and damaged streams: the CPU decodes the second, with a GPU too.
 void decode_with_failures(bool is_cut, const std::string& what) {
   Bytes jpeg = cpu_stream();
   if (is_cut) jpeg.resize(jpeg.size() * 2 / 3);

@@ -1,7 +1,7 @@
-// What the GPU decoders do with a scan, on the host, against the CPU's stages: the fast decoder's
-// walks over subsequences, how they are synchronised, and the careful decoder. So a difference
-// between CPU and GPU is looked for without a GPU. What threads, warps and CTAs tell each other is
-// device code; tests/cuda compares that.
+// What the GPU decoder does with a scan, on the host, against the CPU's stages: its walks over
+// subsequences, both strategies that synchronise them, and the staged decoder. So a difference
+// between CPU and GPU is looked for without a GPU. What threads, warps and CTAs pass to each other
+// is device code; tests/cuda compares that.
 // SPDX-License-Identifier: MIT
 #include <deque>
 #include <exception>
@@ -58,14 +58,14 @@ struct ScanOnHost {
   test::HostTables tables;
 };
 
-/// Where each subsequence begins, by the ends of guesses.
-void check_ends(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
+/// The map strategy.
+void check_maps(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
                 Choices& choices) {
-  constexpr std::uint32_t kStrides[] = {kGuessStride, 1, 2, 0};
+  constexpr std::uint32_t kStrides[] = {kGuessStride, 1, kMediumGuessStride, 8};
   const auto period = static_cast<std::uint32_t>(on_host.tables.cycle.period);
-  const test::Chunk::Sizes sizes{
-      kStrides[choices.below(4)], kMostEnds - choices.below(kMostEnds - period + 1),
-      choices.below(kOfferRounds), choices.below(kOfferBlocks), choices.below(2) != 0};
+  const test::Chunk::Sizes sizes{kStrides[choices.below(4)],
+                                 kMostEnds - choices.below(kMostEnds - period + 1),
+                                 choices.below(kOfferRounds), choices.below(kOfferBlocks)};
   const auto count = static_cast<std::int64_t>(subs.size());
   for (std::int64_t first = -static_cast<std::int64_t>(choices.below(test::kHostSubsequences));
        first < count; first += test::kHostSubsequences / 2) {
@@ -74,20 +74,18 @@ void check_ends(const ScanOnHost& on_host, std::span<const test::Subsequence> su
   }
 }
 
-/// The same by long walks.
-void check_long_walks(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
-                      Choices& choices) {
+/// The exhaustive strategy.
+void check_all_walks(const ScanOnHost& on_host, std::span<const test::Subsequence> subs,
+                     Choices& choices) {
   // Far fewer than the kernel has, so that marks of small streams are full, too.
-  const std::uint32_t slots = kMostLongSlots >> choices.below(7);
-  // Walks from every bit take thirty times as long.
-  const auto begin = choices.below(30) == 0 ? test::FarBegin::every_bit : test::FarBegin::guesses;
+  const std::uint32_t slots = kMarkSlots >> choices.below(7);
   const auto count = static_cast<std::int64_t>(subs.size());
   // Mostly the row begins behind the scan's first subsequence, whose start is known.
   for (std::int64_t first = choices.below(3) == 0 ? -std::int64_t{kWarmSubsequences}
                                                   : std::int64_t{1 + choices.below(24)};
-       first < count; first += test::kFarSubsequences / 2) {
-    const test::HostRow row(subs, on_host.words, on_host.tables, first, test::kFarSubsequences);
-    hold(test::FarChunk(row, slots, begin).compare().broken);
+       first < count; first += test::kMarkedSubsequences / 2) {
+    const test::HostRow row(subs, on_host.words, on_host.tables, first, test::kMarkedSubsequences);
+    hold(test::MarkedChunk(row, slots).compare().broken);
   }
 }
 
@@ -108,8 +106,9 @@ void check_scan(const test::CleanScan& scan, Choices& choices) {
   const test::StageScan stages = test::decode_by_stages(scan);
   hold(test::contradiction(stages, test::decode_fast(scan, on_host.tables, on_host.words)));
   const auto subs = test::subsequences_of(scan, on_host.tables, on_host.words);
-  check_ends(on_host, subs, choices);
-  check_long_walks(on_host, subs, choices);
+  check_maps(on_host, subs, choices);
+  // Walks from every bit take thirty times as long.
+  if (choices.below(30) == 0) check_all_walks(on_host, subs, choices);
   hold(test::staged_contradiction(scan, stages, 32 << choices.below(6)));
   if (!stages.fault && choices.below(4) == 0) check_last_bits(scan, choices);
 }

@@ -56,7 +56,7 @@ class Report(NamedTuple):
     concealed_intervals: int
     """Damaged parts that were concealed; 0 for a sound stream."""
     cpu_scans: int
-    """Scans that took the slower GPU decoder."""
+    """Scans that the CUDA backend left to the CPU."""
     first_problem: Optional[Error]
 
 

@@ -1,5 +1,5 @@
-// Which scans the fast decoder takes: it takes those of usual encoders and leaves damaged ones and
-// extreme values to the careful decoder; the samples are the CPU's either way.
+// Which scans the GPU decodes: those of usual encoders, and not damaged ones and extreme values,
+// which go to the CPU; the samples are the CPU's either way.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 #include "cuda/base/memory.hpp"
 #include "cuda/decode/scan_in_flight.hpp"
 #include "cuda/decode/scan_tables.hpp"
-#include "cuda/decode/test_ways.hpp"
+#include "cuda/decode/decode_choices.hpp"
 #include "cuda/decode/tuning.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
@@ -37,18 +37,17 @@ namespace {
 /// In place of a number of scans: where only the samples count.
 constexpr int kAnyNumber = -1;
 
-/// None, unless all scans are walked from every bit: then the careful decoder gets those with too
-/// many states.
-int none_but_from_every_bit() {
-  return std::getenv(kTestEveryBitVariable) == nullptr ? 0 : kAnyNumber;
-}
+/// None, unless the exhaustive strategy decodes all scans: those with too many states go to the
+/// CPU.
+int none_unless_exhaustive() { return default_decode_choices().exhaustive_only ? kAnyNumber : 0; }
 
-/// Whether the careful decoder got `careful` scans, or more for want of shared memory.
-testing::AssertionResult is_slow(std::int64_t cpu_scans, std::int64_t careful) {
-  if (careful == kAnyNumber) return testing::AssertionSuccess();
-  if (cpu_scans == careful || (cpu_scans > careful && has_little_shared_memory()))
+/// Whether the CPU decoded `expected` scans, or more for want of shared memory.
+testing::AssertionResult is_number(std::int64_t cpu_scans, std::int64_t expected) {
+  if (expected == kAnyNumber) return testing::AssertionSuccess();
+  if (cpu_scans == expected || (cpu_scans > expected && has_little_shared_memory()))
     return testing::AssertionSuccess();
-  return testing::AssertionFailure() << cpu_scans << " scans decoded carefully, not " << careful;
+  return testing::AssertionFailure()
+         << "the CPU decoded " << cpu_scans << " scans, not " << expected;
 }
 
 /// Both public decoders of the CUDA backend, used for image after image.
@@ -65,20 +64,20 @@ class DecodePathParity : public GpuTest {
     ASSERT_TRUE(stream_.create());
   }
 
-  /// Expects the CPU's samples and reports from every call, and that the careful decoder got
-  /// `careful` scans.
-  void expect(const Jpeg& jpeg, int careful) {
+  /// Expects the CPU's samples and reports from every call, and that the CPU decoded `on_cpu`
+  /// scans.
+  void expect(const Jpeg& jpeg, int on_cpu) {
     const Compared planes = pair_->planes(jpeg);
     ASSERT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
-    EXPECT_TRUE(is_slow(planes.report->cpu_scans, careful)) << "decode_planes()";
+    EXPECT_TRUE(is_number(planes.report->cpu_scans, on_cpu)) << "decode_planes()";
     const Compared frame = pair_->frame(jpeg, PixelFormat::rgb24);
     ASSERT_EQ(frame.difference, "");
-    EXPECT_TRUE(is_slow(frame.report->cpu_scans, careful)) << "decode()";
-    expect_on_device(jpeg, careful);
+    EXPECT_TRUE(is_number(frame.report->cpu_scans, on_cpu)) << "decode()";
+    expect_on_device(jpeg, on_cpu);
   }
 
-  void expect_on_device(const Jpeg& jpeg, int careful) {
+  void expect_on_device(const Jpeg& jpeg, int on_cpu) {
     const auto info = inspect(jpeg);
     ASSERT_TRUE(info);
     TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
@@ -95,7 +94,7 @@ class DecodePathParity : public GpuTest {
               ? device_->decode_device(on_device.data(), jpeg.size(), twin.view(), stream_.get())
               : device_->decode(pair_->placed(jpeg), twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
-      EXPECT_TRUE(is_slow(result->cpu_scans, careful));
+      EXPECT_TRUE(is_number(result->cpu_scans, on_cpu));
       twin.download();
       EXPECT_TRUE(found == expected) << "other samples";
     }
@@ -178,9 +177,9 @@ TEST_F(DecodePathParity, ImagesWithTablesOfTheirOwn) {
 }
 
 TEST_F(DecodePathParity, TheCallerGetsTheTimeOnce) {
-  if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
+  if (has_little_shared_memory()) GTEST_SKIP() << "the CPU gets the scans";
   EXPECT_EQ(decode_meanwhile(encode(Content::photo, 203, 117, EncodeParams{})), 1);
-  // The careful decoder goes on with what the fast one left.
+  // The CPU decodes what the GPU left.
   Jpeg damaged = encode(Content::photo, 400, 300, EncodeParams{});
   damaged.resize(damaged.size() / 2);
   EXPECT_EQ(decode_meanwhile(damaged), 1);
@@ -193,25 +192,24 @@ TEST_F(DecodePathParity, TheCallerGetsTheTimeOnce) {
   EXPECT_EQ(calls, 0);
 }
 
-/// Large pictures of noise at quality 100 without restart markers (whose blocks hardly ever end in
-/// EOB), and of the same noise over and over, are left to the careful decoder: walks from guesses
-/// do not meet the true one.
+/// Large pictures of noise at quality 100 without restart markers, whose blocks hardly ever end in
+/// EOB, may have more states than the exhaustive strategy keeps.
 TEST_F(DecodePathParity, EveryContentAndSizeTakesIt) {
   for (const Content content : kContents)
     for (const int size : {1, 8, 9, 17, 64, 1000}) {
       const bool hardly_synchronises =
           content == Content::noise || content == Content::extreme || content == Content::checker;
-      if (size == 1000 && hardly_synchronises) continue;
       SCOPED_TRACE(testing::Message() << name(content) << " " << size);
       EncodeParams params;
       params.restart = RestartPolicy::none();
       params.quality = 100;
-      expect(encode(content, size, size + 5, params), none_but_from_every_bit());
+      expect(encode(content, size, size + 5, params),
+             size == 1000 && hardly_synchronises ? kAnyNumber : none_unless_exhaustive());
       if (HasFailure()) return;
     }
 }
 
-/// Walks over dense blocks, and over those of optimal tables, hardly meet: the kernel's second way.
+/// Walks over dense blocks, and over those of optimal tables, hardly meet.
 TEST_F(DecodePathParity, DenseScansTakeIt) {
   for (const HuffmanTables huffman : {HuffmanTables::standard, HuffmanTables::optimal})
     for (const int quality : {90, 97, 100})
@@ -222,13 +220,14 @@ TEST_F(DecodePathParity, DenseScansTakeIt) {
           params.restart = restart;
           params.huffman = huffman;
           params.quality = quality;
-          expect(encode(content, 1920, 1080, params), none_but_from_every_bit());
+          expect(encode(content, 1920, 1080, params),
+                 content == Content::noise ? kAnyNumber : none_unless_exhaustive());
           if (HasFailure()) return;
         }
 }
 
 /// The right walk comes to ends that found no room, or, in checkers, to some that no guess met.
-TEST_F(DecodePathParity, LateWalksGiveTheSame) {
+TEST_F(DecodePathParity, SerialWalksGiveTheSame) {
   const auto give = [this](Content content, int quality, HuffmanTables huffman) {
     for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444}) {
       SCOPED_TRACE(testing::Message() << name(content) << " q" << quality << " " << name(sampling));
@@ -244,34 +243,6 @@ TEST_F(DecodePathParity, LateWalksGiveTheSame) {
   give(Content::photo, 97, HuffmanTables::optimal);
   give(Content::checker, 95, HuffmanTables::optimal);
   give(Content::checker, 97, HuffmanTables::optimal);
-}
-
-/// Chunks tell the next one their end as soon as all known states lead to it. In these pictures one
-/// chunk begins in a state that no walk came to before, and ends otherwise. Such a picture is
-/// decoded again by walks from every bit, and the next one alike at once.
-TEST_F(DecodePathParity, ChunksThatAreToldAWrongEnd) {
-  EncodeParams params;
-  params.restart = RestartPolicy::none();
-  params.quality = 100;
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder);
-  for (const std::uint64_t seed : {1u, 3u, 15u}) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Random random(seed);
-    TestFrame frame(PixelFormat::yuv420p, 1920, 1080, Layout::tight, 0);
-    for (int plane = 0; plane < 3; ++plane)
-      for (int y = 0; y < (plane == 0 ? 1080 : 540); ++y)
-        for (int x = 0; x < (plane == 0 ? 1920 : 960); ++x) frame.row(plane, y)[x] = random.byte();
-    Jpeg jpeg;
-    ASSERT_TRUE(encoder->encode(frame.view(), jpeg));
-    expect(jpeg, 0);
-    if (has_little_shared_memory()) continue;
-    const auto decoder = make_fused_step_decoder({});
-    ASSERT_TRUE(decoder);
-    EXPECT_EQ(synchronisations(**decoder, jpeg), 2) << "other chunks or marks need other seeds";
-    EXPECT_EQ(synchronisations(**decoder, jpeg), 1) << "nothing was learned from the first";
-  }
 }
 
 /// Lines of small random letters, as a terminal has them.
@@ -331,7 +302,8 @@ TEST_F(DecodePathParity, WideLevelsGiveTheSame) {
         EncodeParams params;
         params.restart = RestartPolicy::none();
         params.quality = 100;
-        expect(encode(drawn(width, width * 9 / 16, draw), params), none_but_from_every_bit());
+        expect(encode(drawn(width, width * 9 / 16, draw), params),
+               grain == 1 ? none_unless_exhaustive() : kAnyNumber);
         if (HasFailure()) return;
       }
 }
@@ -349,10 +321,9 @@ TEST_F(DecodePathParity, MorePairsThanThereIsRoomFor) {
   }
 }
 
-/// Scans that are divided into small chunks, or into medium ones, and whose walks meet late or not
-/// at all: thin lines, small letters, one colour beside noise. Each decoder gets them four times:
-/// it learns from the first ones.
-TEST_F(DecodePathParity, SmallChunksGiveTheSame) {
+/// Scans that are divided into medium chunks, and whose walks meet late or not at all: thin lines,
+/// one colour beside noise. Each decoder gets them twice: it remembers the first one.
+TEST_F(DecodePathParity, MediumChunksGiveTheSame) {
   const auto lines = [](int x, int y) {
     return x * 7 % 97 == y * 5 % 89 || y % 31 == 0 ? 20 : 235;
   };
@@ -396,8 +367,7 @@ TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
     }
 }
 
-/// Few bits a block, in intervals that are all short, all but one, or long: chunks of all sizes,
-/// and ends that are offered early.
+/// Few bits a block, in intervals that are all short, all but one, or long.
 TEST_F(DecodePathParity, SparseBlocks) {
   EncodeParams params;
   params.huffman = HuffmanTables::optimal;
@@ -423,7 +393,7 @@ TEST_F(DecodePathParity, SparseBlocks) {
 }
 
 /// All walks before some chunks meet in a state that is not the right one, and stay apart from it
-/// up to the chunk's end. Long walks then find the right one.
+/// up to the chunk's end.
 TEST_F(DecodePathParity, WalksThatMeetInAWrongStateAreFoundOut) {
   EncodeParams params;
   params.restart = RestartPolicy::none();
@@ -470,47 +440,22 @@ TEST_F(DecodePathParity, PatternsThatRepeat) {
         }
 }
 
-/// Such a scan sends the next ones alike to long walks at once, unless it was damaged.
-TEST_F(DecodePathParity, OnlySoundScansTeach) {
-  if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
-  EncodeParams params;
-  params.restart = RestartPolicy::none();
-  params.huffman = HuffmanTables::optimal;
-  params.quality = 97;
-  const Jpeg sound = encode(small_letters(1), params);
-  Jpeg damaged = sound;
-  std::size_t at = damaged.size() / 2;
-  while (damaged[at] == std::byte{0xFF} || damaged[at - 1] == std::byte{0xFF} ||
-         damaged[at] == std::byte{0xEF})
-    ++at;
-  damaged[at] ^= std::byte{0x10};
-  std::vector<ComponentPlane> planes;
-  const auto report = pair_->cpu().decode_planes(damaged, planes);
-  ASSERT_TRUE(report && !report->first_problem.is_ok()) << "the damage is not seen";
-
-  const auto untaught = make_fused_step_decoder({}), decoder = make_fused_step_decoder({});
-  ASSERT_TRUE(untaught && decoder);
-  const std::ptrdiff_t first_time = synchronisations(**untaught, sound);
-  EXPECT_GE(first_time, 2) << "another picture is needed";
-  synchronisations(**decoder, damaged);
-  EXPECT_EQ(synchronisations(**decoder, sound), first_time) << "a damaged scan taught the decoder";
-  synchronisations(**decoder, sound);  // a wrong end that a chunk told may have been chance
-  EXPECT_EQ(synchronisations(**decoder, sound), 1) << "a sound one did not";
-}
-
-/// A chunk that was cut off when another gave the scan up told no wrong end. If it had, that might
-/// have been chance, and the next scan alike would be tried the usual way, too.
-TEST_F(DecodePathParity, TooManyLateWalksTeachAtOnce) {
-  if (has_little_shared_memory()) GTEST_SKIP() << "the careful decoder gets the scans";
+/// The map strategy fails for checkers: the exhaustive strategy decodes them, and the next picture
+/// of their shape at once. A damaged picture is not remembered.
+TEST_F(DecodePathParity, OnlySoundScansAreRemembered) {
+  if (has_little_shared_memory()) GTEST_SKIP() << "the CPU gets the scans";
   EncodeParams params;
   params.restart = RestartPolicy::none();
   params.quality = 97;
   const auto checkers = [](int x, int y) { return (x + y) % 2 == 0 ? 0 : 255; };
-  const Jpeg jpeg = encode(drawn(1920, 1080, checkers), params);
+  const Jpeg sound = encode(drawn(1920, 1080, checkers), params);
+  Jpeg damaged = sound;
+  damaged.resize(damaged.size() - damaged.size() / 16);
   const auto decoder = make_fused_step_decoder({});
   ASSERT_TRUE(decoder);
-  EXPECT_GE(synchronisations(**decoder, jpeg), 2) << "another picture is needed";
-  EXPECT_EQ(synchronisations(**decoder, jpeg), 1) << "nothing was learned from the first";
+  EXPECT_EQ(synchronisations(**decoder, damaged), 2) << "another picture is needed";
+  EXPECT_EQ(synchronisations(**decoder, sound), 2) << "a damaged scan was remembered";
+  EXPECT_EQ(synchronisations(**decoder, sound), 1) << "a sound one was not";
 }
 
 TEST_F(DecodePathParity, LargeFramesTakeIt) {
@@ -555,11 +500,11 @@ TEST_F(DecodePathParity, OneProcessorIsEnough) {
   const Compared planes = pair_->planes(jpeg);
   EXPECT_EQ(planes.difference, "");
   ASSERT_TRUE(planes.report);
-  EXPECT_TRUE(is_slow(planes.report->cpu_scans, 0));
+  EXPECT_TRUE(is_number(planes.report->cpu_scans, 0));
   EXPECT_TRUE(busy.is_busy()) << "the frame came when the other kernel had ended";
 }
 
-/// Streams of cameras, phones and programs: the fast decoder decodes all that have no oddity,
+/// Streams of cameras, phones and programs: the GPU decodes all that have no oddity,
 /// however many scans they have.
 TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
   const auto data = test_data();
@@ -573,13 +518,13 @@ TEST_F(DecodePathParity, SoundStreamsOfTheCorpusTakeIt) {
     EXPECT_EQ(planes.difference, "");
     ASSERT_TRUE(planes.report);
     if (!planes.report->first_problem.is_ok()) continue;
-    EXPECT_TRUE(is_slow(planes.report->cpu_scans, 0));
+    EXPECT_TRUE(is_number(planes.report->cpu_scans, 0));
     ++sound;
   }
   EXPECT_GT(sound, 250);
 }
 
-TEST_F(DecodePathParity, CoefficientsAreDecodedCarefully) {
+TEST_F(DecodePathParity, CoefficientsAreDecodedByTheCpu) {
   const Jpeg jpeg = encode(Content::photo, 100, 60, {});
   for (int turn = 0; turn < 2; ++turn) {
     const Compared coefficients = pair_->coefficients(jpeg);
@@ -590,7 +535,7 @@ TEST_F(DecodePathParity, CoefficientsAreDecodedCarefully) {
   }
 }
 
-TEST_F(DecodePathParity, ExtremeValuesAreDecodedCarefully) {
+TEST_F(DecodePathParity, ExtremeValuesAreDecodedByTheCpu) {
   for (const char* file : {"extreme_coefs.jpg", "dc_accumulate_pos.jpg", "dc_accumulate_neg.jpg"}) {
     SCOPED_TRACE(file);
     const Jpeg jpeg = read_file(project_tests() / "hostile" / file);
@@ -602,7 +547,7 @@ TEST_F(DecodePathParity, ExtremeValuesAreDecodedCarefully) {
 }
 
 /// Undamaged, but large AC levels meet the largest table entries.
-TEST_F(DecodePathParity, ExtremeAcValuesAreDecodedCarefully) {
+TEST_F(DecodePathParity, ExtremeAcValuesAreDecodedByTheCpu) {
   EncodeParams params;
   params.quality = 100;
   Jpeg jpeg = encode(Content::checker, 200, 120, params);
@@ -633,7 +578,7 @@ std::vector<std::byte> bytes_of(const std::string& bits) {
 /// A codeword runs past the end of each interval, whose last subsequence has one byte. So this one
 /// seems to begin behind the next interval's first; half of the chunks begin with such a
 /// subsequence, a quarter of these in the next word.
-TEST_F(DecodePathParity, CodewordsPastTheEndsOfIntervalsAreDecodedCarefully) {
+TEST_F(DecodePathParity, CodewordsPastTheEndsOfIntervalsAreDecodedByTheCpu) {
   TestFrame frame(PixelFormat::gray8, 1280, 720, Layout::tight, 128);
   EncodeParams params;
   params.restart = RestartPolicy::mcus(1);
@@ -684,7 +629,7 @@ Marked make_marked() {
   return out;
 }
 
-TEST_F(DecodePathParity, DamagedScansAreDecodedCarefullyAndTheNextOneIsNot) {
+TEST_F(DecodePathParity, DamagedScansAreDecodedByTheCpuAndTheNextOneIsNot) {
   const Marked marked = make_marked();
   ASSERT_GT(marked.markers.size(), 8u);
   const auto at = [](Jpeg& jpeg, std::ptrdiff_t offset) { return jpeg.begin() + offset; };

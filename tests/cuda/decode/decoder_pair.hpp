@@ -16,7 +16,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/decode/test_ways.hpp"
+#include "cuda/decode/decode_choices.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -27,7 +27,7 @@ namespace zerorun::test {
 using Jpeg = std::vector<std::byte>;
 
 /// Whether the device has so little shared memory that some sound scans find no room for their
-/// tables or for all states in which a subsequence may end, and are decoded carefully.
+/// tables or for all states in which a subsequence may end, and go to the CPU.
 inline bool has_little_shared_memory() {
   constexpr std::size_t kEnoughForAll = 99 * 1024;
   const auto limits = current_limits();
@@ -147,7 +147,7 @@ class DecoderPair {
   /// Where the CUDA backend gets a stream from, until the next one: as it is, or if kernels are to
   /// follow the bus, in pinned memory, and each at another place in a vector of the device.
   std::span<const std::byte> placed(const Jpeg& jpeg) {
-    if (std::getenv(kTestFollowVariable) == nullptr) return jpeg;
+    if (!default_decode_choices().always_follows_bus) return jpeg;
     constexpr std::size_t kVector = 16;
     EXPECT_TRUE(pinned_.reserve(static_cast<std::int64_t>(jpeg.size() + kVector)));
     place_ = (place_ + 1) % kVector;

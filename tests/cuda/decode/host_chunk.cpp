@@ -79,7 +79,7 @@ Chunk::Chunk(const HostRow& row, const Sizes& sizes) : row_(row), sizes_(sizes) 
 
 void Chunk::walk_guesses() {
   const std::uint32_t stride = sizes_.guess_stride;
-  for (std::uint32_t sub = 0; stride != 0 && sub < kHostSubsequences; sub += stride) {
+  for (std::uint32_t sub = 0; sub < kHostSubsequences; sub += stride) {
     for (std::uint32_t phase = 0; phase < row_.period(); ++phase) {
       if (ends_->head[sub] || !ends_->open[sub]) continue;
       WalkTally tally;
@@ -127,9 +127,7 @@ void Chunk::walk_ends() {
       walked[sub] = entries[sub];
     }
     if (walks == 0) return;
-    const bool offers =
-        rounds_ >= sizes_.offer_rounds || is_offer_round(rounds_, sizes_.offers_early);
-    if (!repeats || !offers || walks > most_offer_walks(sizes_.offers_early)) continue;
+    if (!repeats || rounds_ < sizes_.offer_rounds || walks > kOfferWalks) continue;
     for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) ends_->offer(sub, repeated);
   }
 }
@@ -205,28 +203,17 @@ std::uint32_t pass(const HostRow& row, std::uint32_t sub, const WalkState& from)
 
 }  // namespace
 
-FarChunk::FarChunk(const HostRow& row, std::uint32_t slots, FarBegin begin)
-    : row_(row), first_mark_(begin == FarBegin::every_bit ? kOwnMark : 0), memory_(slots) {
-  if (begin == FarBegin::every_bit)
-    walk_from_every_bit();
-  else
-    walk_from_guesses();
+MarkedChunk::MarkedChunk(const HostRow& row, std::uint32_t slots) : row_(row), memory_(slots) {
+  walk_from_every_bit();
 }
 
-void FarChunk::walk_from_guesses() {
-  for (std::uint32_t sub = 0; sub < kFarSubsequences;
-       sub += sub < kWarmSubsequences ? kEarlyGuessStride : kLateGuessStride)
-    for (std::uint32_t phase = 0; phase < row_.period(); ++phase)
-      walk_until_met(sub, pack({0, phase, 0}));
-}
-
-void FarChunk::walk_from_every_bit() {
+void MarkedChunk::walk_from_every_bit() {
   struct Start {
     std::uint32_t sub, state, slot;
   };
   std::vector<Start> starts;  // all are kept before any goes on
-  constexpr std::uint32_t kApart = (kFarSubsequences - kWarmSubsequences) / kSeedPlaces;
-  for (std::uint32_t to = kWarmSubsequences; to < kFarSubsequences; to += kApart) {
+  constexpr std::uint32_t kApart = (kMarkedSubsequences - kWarmSubsequences) / kSeedPlaces;
+  for (std::uint32_t to = kWarmSubsequences; to < kMarkedSubsequences; to += kApart) {
     const bool is_first = to == kWarmSubsequences;
     const std::uint32_t first = is_first ? 0 : to - kLateSeedDistance;
     auto states = states_from_every_bit(
@@ -245,7 +232,7 @@ void FarChunk::walk_from_every_bit() {
   for (const Start& start : starts) walk_until_met(start.sub, start.state, start.slot);
 }
 
-std::uint32_t FarChunk::arrive(std::uint32_t mark, std::uint32_t state, bool& is_new) {
+std::uint32_t MarkedChunk::arrive(std::uint32_t mark, std::uint32_t state, bool& is_new) {
   const std::uint32_t slot = memory_.ends.insert(mark, state, is_new);
   if (slot == kNoSlot) {
     full_ = true;
@@ -256,8 +243,8 @@ std::uint32_t FarChunk::arrive(std::uint32_t mark, std::uint32_t state, bool& is
   return slot;
 }
 
-void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint32_t before) {
-  for (bool is_new = true; is_new && sub < kFarSubsequences;) {
+void MarkedChunk::walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint32_t before) {
+  for (bool is_new = true; is_new && sub < kMarkedSubsequences;) {
     state = pass(row_, sub++, unpack_walk_state(state));
     if (sub % kMarkSubsequences != 0) continue;
     const std::uint32_t mark = sub / kMarkSubsequences - 1;
@@ -267,19 +254,19 @@ void FarChunk::walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint3
   }
 }
 
-std::uint32_t FarChunk::truth(std::uint32_t mark) const {
+std::uint32_t MarkedChunk::truth(std::uint32_t mark) const {
   const std::uint32_t sub = (mark + 1) * kMarkSubsequences;
   return row_.exists(sub) ? row_.entry(sub) : 0;
 }
 
-bool FarChunk::has_head_before(std::uint32_t mark) const {
+bool MarkedChunk::has_head_before(std::uint32_t mark) const {
   for (std::uint32_t sub = 0; sub < (mark + 1) * kMarkSubsequences; ++sub)
     if (row_.at(sub).head) return true;
   return false;
 }
 
-bool FarChunk::each_state_is_found() const {
-  const FarEnds& ends = memory_.ends;
+bool MarkedChunk::each_state_is_found() const {
+  const HostMarkStates& ends = memory_.ends;
   for (std::uint32_t mark = 0; mark < kHostMarks; ++mark)
     for (std::uint32_t slot = 0; slot < ends.slots; ++slot)
       if (ends.state(mark, slot) != kFreeSlot && ends.find(mark, ends.state(mark, slot)) != slot)
@@ -287,7 +274,7 @@ bool FarChunk::each_state_is_found() const {
   return true;
 }
 
-std::uint32_t FarChunk::kept(std::uint32_t mark) const {
+std::uint32_t MarkedChunk::kept(std::uint32_t mark) const {
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < memory_.ends.slots; ++i)
     kept += memory_.ends.state(mark, i) != kFreeSlot ? 1 : 0;
@@ -295,33 +282,33 @@ std::uint32_t FarChunk::kept(std::uint32_t mark) const {
 }
 
 /// From each mark where the true state is known, one step leads to that of the next.
-const char* FarChunk::compare_steps() const {
-  const FarEnds& ends = memory_.ends;
+const char* MarkedChunk::compare_steps() const {
+  const HostMarkStates& ends = memory_.ends;
   std::uint32_t before = kNoSlot;
-  for (std::uint32_t mark = first_mark_; mark < kHostMarks; ++mark) {
+  for (std::uint32_t mark = kOwnMark; mark < kHostMarks; ++mark) {
     const std::uint32_t slot = ends.find(mark, truth(mark));
     const std::uint32_t reached = before == kNoSlot ? kNoSlot : ends.follow(mark - 1, mark, before);
-    if (reached != kNoSlot && reached != slot) return "a long walk leads to a wrong state";
+    if (reached != kNoSlot && reached != slot) return "a walk leads to a wrong state";
     const bool known = before != kNoSlot || has_head_before(mark);
     if (!full_ && known && slot == kNoSlot) return "a state was lost though there was room";
-    if (!full_ && before != kNoSlot && reached == kNoSlot) return "a long walk was not followed";
+    if (!full_ && before != kNoSlot && reached == kNoSlot) return "a walk was not followed";
     before = slot;
   }
   return nullptr;
 }
 
-Told FarChunk::compare() const {
+Told MarkedChunk::compare() const {
   Told out;
   out.broken = broken_ != nullptr ? broken_ : compare_steps();
   if (!each_state_is_found()) out.broken = "a state is not found where it is kept";
-  const FarEnds& ends = memory_.ends;
+  const HostMarkStates& ends = memory_.ends;
   const std::uint32_t number = ends.find(kOwnMark, truth(kOwnMark));
   for (std::uint32_t mark = kOwnMark; mark < kHostMarks && out.broken == nullptr; ++mark) {
     const std::uint32_t slot = ends.follow(kOwnMark, mark, number);
     ++out.all;
     if (slot == kNoSlot) continue;
     ++out.told;
-    if (ends.state(mark, slot) != truth(mark)) out.broken = "long walks lead to a wrong state";
+    if (ends.state(mark, slot) != truth(mark)) out.broken = "walks lead to a wrong state";
   }
   return out;
 }

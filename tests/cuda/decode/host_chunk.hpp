@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/decode/long_ends.hpp"
+#include "cuda/decode/mark_states.hpp"
 #include "cuda/decode/subsequence_ends.hpp"
 #include "cuda/decode/tuning.hpp"
 #include "tests/cuda/decode/host_scan.hpp"
@@ -73,11 +73,10 @@ void follow_all_segments(HostEnds& ends);
 class Chunk {
  public:
   struct Sizes {
-    std::uint32_t guess_stride = kGuessStride;  ///< 0: heads alone are walked at first
+    std::uint32_t guess_stride = kGuessStride;
     std::uint32_t most_ends = kMostEnds;        ///< at least the period
     std::uint32_t offer_rounds = kOfferRounds;  ///< perhaps fewer
     std::uint32_t offer_blocks = kOfferBlocks;
-    bool offers_early = false;
   };
   Chunk(const HostRow& row, const Sizes& sizes);
 
@@ -103,29 +102,26 @@ class Chunk {
 };
 
 inline constexpr std::uint32_t kHostMarks = 64;
-inline constexpr std::uint32_t kFarSubsequences = kHostMarks * kMarkSubsequences;
-using FarEnds = LongEnds<kHostMarks>;
+inline constexpr std::uint32_t kMarkedSubsequences = kHostMarks * kMarkSubsequences;
+using HostMarkStates = MarkStates<kHostMarks>;
 
-struct FarMemory {
-  explicit FarMemory(std::uint32_t slots)
-      : words(FarEnds::bytes(slots) / 2, kFreeSlot), ends(FarEnds::at(words.data(), slots)) {}
+struct MarkMemory {
+  explicit MarkMemory(std::uint32_t slots)
+      : words(HostMarkStates::bytes(slots) / 2, kFreeSlot),
+        ends(HostMarkStates::at(words.data(), slots)) {}
   std::vector<std::uint16_t> words;
-  FarEnds ends;
+  HostMarkStates ends;
 };
 
-/// Where long walks begin.
-enum class FarBegin { guesses, every_bit };
-
-/// kFarSubsequences subsequences, by long walks, one after the other.
-class FarChunk {
+/// kMarkedSubsequences subsequences, by the exhaustive strategy's walks, one after the other.
+class MarkedChunk {
  public:
-  FarChunk(const HostRow& row, std::uint32_t slots, FarBegin begin = FarBegin::guesses);
+  MarkedChunk(const HostRow& row, std::uint32_t slots);
 
   Told compare() const;
   std::uint32_t kept(std::uint32_t mark) const;
 
  private:
-  void walk_from_guesses();
   void walk_from_every_bit();
   std::uint32_t arrive(std::uint32_t mark, std::uint32_t state, bool& is_new);
   void walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint32_t before = kNoSlot);
@@ -135,10 +131,9 @@ class FarChunk {
   const char* compare_steps() const;
 
   const HostRow& row_;
-  std::uint32_t first_mark_;  ///< where states are kept
-  bool full_ = false;         ///< a state found no room
+  bool full_ = false;  ///< a state found no room
   const char* broken_ = nullptr;
-  FarMemory memory_;
+  MarkMemory memory_;
 };
 
 /// The states in which subsequence `to` may begin, by walks from every bit of subsequences `first`

@@ -213,8 +213,7 @@ FastScan decode_fast(const CleanScan& scan) {
 const char* contradiction(const StageScan& stages, const FastScan& fast) {
   if (fast.broken != nullptr) return fast.broken;
   const bool fault = fast.faults != 0;
-  // The fast decoder recognises padding by its ones; it leaves a scan with other padding to the
-  // careful one.
+  // The kernels recognise padding by its ones; a scan with other padding goes to the CPU.
   if (stages.fault && !fault) return "a fault that the stages find was not found";
   if (!stages.fault && stages.padded_with_ones && fault) return "a sound scan has a fault";
   return !stages.fault && !fault && stages.levels != fast.levels ? "other levels" : nullptr;

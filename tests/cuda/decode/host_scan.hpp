@@ -1,4 +1,4 @@
-// Whole scans on the host: by the fast decoder's algorithm, and by the stages of the CPU. Unit
+// Whole scans on the host: by the GPU decoder's algorithm, and by the stages of the CPU. Unit
 // tests and tests/fuzz/walk_fuzz.cpp share them.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -61,7 +61,7 @@ struct StageScan {
 };
 StageScan decode_by_stages(const CleanScan& scan);
 
-/// What the fast decoder's algorithm makes of it. Levels if there is no fault.
+/// What the GPU decoder's algorithm makes of it. Levels if there is no fault.
 struct FastScan {
   std::uint32_t faults = 0;
   ScanLevels levels;
@@ -72,7 +72,7 @@ FastScan decode_fast(const CleanScan& scan, const HostTables& tables,
                      std::span<const std::uint32_t> words);
 FastScan decode_fast(const CleanScan& scan);
 
-/// How the fast decoder's result contradicts that of the CPU's stages, or null.
+/// How the GPU decoder's result contradicts that of the CPU's stages, or null.
 const char* contradiction(const StageScan& stages, const FastScan& fast);
 
 /// Levels from pairs in order and from the number of each block's first pair. Returns what is wrong

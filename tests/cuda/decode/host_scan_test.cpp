@@ -1,6 +1,6 @@
-// The fast decoder's algorithm on whole scans: it gives the levels of the CPU's stages, finds a
-// fault wherever they do, and synchronises from any state. The careful decoder's algorithm gives
-// the stages' pairs and finds the same faults in the same places.
+// The GPU decoder's algorithm on whole scans: it gives the levels of the CPU's stages, finds a
+// fault wherever they do, and synchronises from any state. The staged decoder's algorithm gives the
+// stages' pairs and finds the same faults in the same places.
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/host_scan.hpp"
 
@@ -42,8 +42,8 @@ Faults compare(const CleanScan& scan) {
   const char* const wrong = contradiction(stages, fast);
   EXPECT_EQ(wrong, nullptr) << wrong << ", faults " << std::hex << fast.faults;
   for (const std::int32_t bits : {32, tuning::kSubsequenceBits}) {
-    const char* const careful = staged_contradiction(scan, stages, bits);
-    EXPECT_EQ(careful, nullptr) << "the careful decoder: " << careful;
+    const char* const staged = staged_contradiction(scan, stages, bits);
+    EXPECT_EQ(staged, nullptr) << "the staged decoder: " << staged;
   }
   return {stages.fault, fast.faults != 0};
 }
@@ -155,7 +155,7 @@ TEST(FastScan, Corpus) {
     const auto scan = read_scan(read_file(*data / row.at("path")));
     if (!scan) continue;
     const Faults found = compare(*scan);
-    if (kind == "valid") {  // the fast decoder takes every good scan of any encoder
+    if (kind == "valid") {  // the GPU decodes every good scan of any encoder
       EXPECT_EQ(found.fast_fault, found.stage_fault);
     }
     (found.fast_fault ? faults : sound) += 1;

@@ -1,4 +1,4 @@
-// The fast decoder's algorithm on the host.
+// The GPU decoder's algorithm on the host.
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/host_subsequences.hpp"
 

@@ -1,4 +1,4 @@
-// The fast decoder's algorithm on the host: its tables, its bits, and a guard on reads.
+// The GPU decoder's algorithm on the host: its tables, its bits, and a guard on reads.
 // SPDX-License-Identifier: MIT
 #pragma once
 

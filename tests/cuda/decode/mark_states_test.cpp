@@ -1,7 +1,7 @@
-// Walks from mark to mark: a mark keeps each state once, and over bits in which walks hardly meet
-// the walks from guesses lead to the state in which each subsequence truly begins.
+// Walks from mark to mark: a mark keeps each state once, and the walks from every bit lead to the
+// state in which each subsequence truly begins.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/long_ends.hpp"
+#include "cuda/decode/mark_states.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,9 +17,9 @@
 namespace zerorun::test {
 namespace {
 
-TEST(LongEnds, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
+TEST(MarkStates, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
   constexpr std::uint32_t kFew = 32;
-  FarMemory memory(kFew);
+  MarkMemory memory(kFew);
   std::set<std::uint32_t> slots;
   for (std::uint32_t state = 0; state < kFew; ++state) {
     bool is_new = false;
@@ -38,8 +38,8 @@ TEST(LongEnds, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
   EXPECT_EQ(memory.ends.find(3, 12345), kNoSlot);
 }
 
-TEST(LongEnds, FollowingStopsWhereAWalkFoundNoRoom) {
-  FarMemory memory(kMostLongSlots);
+TEST(MarkStates, FollowingStopsWhereAWalkFoundNoRoom) {
+  MarkMemory memory(kMarkSlots);
   memory.ends.next(5, 7) = 9;
   memory.ends.next(6, 9) = static_cast<std::uint8_t>(kNoSlot);
   EXPECT_EQ(memory.ends.follow(5, 5, 7), 7u);
@@ -67,7 +67,7 @@ TEST(DistinctStates, EachIsNewOnce) {
 std::vector<std::uint32_t> states_from_first_bits(const HostRow& row) {
   std::set<std::uint32_t> now;
   for (std::uint32_t sub = 0; sub < kWarmSubsequences; ++sub) {
-    for (std::uint32_t phase = 0; sub % kEarlyGuessStride == 0 && phase < row.period(); ++phase)
+    for (std::uint32_t phase = 0; sub % 2 == 0 && phase < row.period(); ++phase)
       now.insert(pack(WalkState{0, phase, 0}));
     std::set<std::uint32_t> next;
     WalkTally tally;
@@ -78,7 +78,7 @@ std::vector<std::uint32_t> states_from_first_bits(const HostRow& row) {
   return {now.begin(), now.end()};
 }
 
-TEST(LongEnds, WalksFromEveryBitIncludeTheRightOne) {
+TEST(MarkStates, WalksFromEveryBitIncludeTheRightOne) {
   const auto is_black = [](int pattern, int x, int y) {
     switch (pattern) {
       case 0:
@@ -112,7 +112,7 @@ TEST(LongEnds, WalksFromEveryBitIncludeTheRightOne) {
           const std::uint32_t truth = row.entry(kWarmSubsequences);
           const auto states = states_from_every_bit(row, 0, kSeedSubsequences, kWarmSubsequences);
           EXPECT_EQ(std::ranges::count(states, truth), 1);
-          EXPECT_LE(states.size(), std::size_t{kMostLongSlots});
+          EXPECT_LE(states.size(), std::size_t{kMarkSlots});
           const auto few = states_from_first_bits(row);
           missed += std::ranges::count(few, truth) == 0 ? 1 : 0;
           ++rows;
@@ -122,37 +122,11 @@ TEST(LongEnds, WalksFromEveryBitIncludeTheRightOne) {
   EXPECT_GT(missed, rows / 5) << "guesses alone should not do for these";
 }
 
-TEST(LongEnds, TellWhereSubsequencesOfDenseBitsBegin) {
-  EncodeParams params;
-  params.restart = RestartPolicy::none();
-  params.quality = 97;
-  params.huffman = HuffmanTables::optimal;
-  const TestFrame frame = make_frame(Content::noise, PixelFormat::rgb24, 640, 480, 7);
-  auto clean = encoded_scan(frame.view(), params);
-  ASSERT_TRUE(clean);
-  const RowsOfScan scan(*std::move(clean));
-  int told = 0, all = 0;
-  std::uint32_t most = 0;
-  for (std::uint32_t first = 0; first + kFarSubsequences + 8 < scan.subs.size();
-       first += kFarSubsequences / 2) {
-    const HostRow row = scan.row(first, kFarSubsequences);
-    const FarChunk chunk(row, kMostLongSlots);
-    const Told found = chunk.compare();
-    ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
-    told += found.told;
-    all += found.all;
-    for (std::uint32_t mark = 0; mark < kHostMarks; ++mark) most = std::max(most, chunk.kept(mark));
-  }
-  EXPECT_GT(all, 500);
-  EXPECT_GE(told, all * 8 / 10) << "of " << all << " marks; the others need the chunk before";
-  EXPECT_GT(most, kMostEnds) << "these bits should need long walks";
-}
-
 /// A device with little shared memory keeps fewer states. Where those of a later place find no
 /// room, the walks from the place before must.
-TEST(LongEnds, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
+TEST(MarkStates, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
   for (const Content content : {Content::noise, Content::checker})
-    for (const std::uint32_t slots : {kMostLongSlots, kMostLongSlots / 2}) {
+    for (const std::uint32_t slots : {kMarkSlots, kMarkSlots / 2}) {
       SCOPED_TRACE(testing::Message() << name(content) << ", " << slots << " slots");
       EncodeParams params;
       params.restart = RestartPolicy::none();
@@ -163,19 +137,17 @@ TEST(LongEnds, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
       auto clean = encoded_scan(frame.view(), params);
       ASSERT_TRUE(clean);
       const RowsOfScan scan(*std::move(clean));
-      int told = 0, all = 0, by_guesses = 0;
-      for (std::uint32_t first = 1; first + kFarSubsequences + 8 < scan.subs.size();
-           first += kFarSubsequences) {
-        const HostRow row = scan.row(first, kFarSubsequences);
-        const Told found = FarChunk(row, slots, FarBegin::every_bit).compare();
+      int told = 0, all = 0;
+      for (std::uint32_t first = 1; first + kMarkedSubsequences + 8 < scan.subs.size();
+           first += kMarkedSubsequences) {
+        const HostRow row = scan.row(first, kMarkedSubsequences);
+        const Told found = MarkedChunk(row, slots).compare();
         ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
         told += found.told;
         all += found.all;
-        by_guesses += FarChunk(row, slots).compare().told;
       }
       EXPECT_GT(all, 200);
       EXPECT_EQ(told, all);
-      EXPECT_LT(by_guesses, all);
     }
 }
 

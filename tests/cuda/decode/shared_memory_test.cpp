@@ -13,18 +13,18 @@ constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 
 constexpr std::uint32_t kMostPairs = kMaxTablePairs;
 
 TEST(SharedMemory, NeedsAreKnown) {
-  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105328u);
-  EXPECT_EQ(sync_shared_bytes(2, kUsualEnds, kLargeRoom), 75760u);
-  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 74912u);
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105844u);
+  EXPECT_EQ(sync_shared_bytes(2, kSparseEnds, kLargeRoom), 76276u);
+  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 75300u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 58560u);
 }
 
 TEST(SharedMemory, LargeDevicesKeepEverything) {
   for (const std::size_t limit : {k163, k227})
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
-      EXPECT_TRUE(subsequences_fit(limit, pairs, kMaxBlocksPerMcu));
+      EXPECT_TRUE(map_fits(limit, pairs, kMaxBlocksPerMcu));
       EXPECT_EQ(choose_ends(limit, pairs, kMostEnds, kLargeRoom), kMostEnds);
-      EXPECT_EQ(choose_ends(limit, pairs, kUsualEnds, kLargeRoom), kUsualEnds);
+      EXPECT_EQ(choose_ends(limit, pairs, kSparseEnds, kLargeRoom), kSparseEnds);
     }
 }
 
@@ -32,31 +32,31 @@ TEST(SharedMemory, NinetyNineKibTakeAllScansWithFewerEnds) {
   EXPECT_EQ(choose_ends(k99, 3, kMostEnds, kLargeRoom), 14u);
   EXPECT_EQ(choose_ends(k99, 2, kMostEnds, kLargeRoom), kMostEnds);
   for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
-    EXPECT_TRUE(subsequences_fit(k99, pairs, kMaxBlocksPerMcu));
-    EXPECT_EQ(choose_ends(k99, pairs, kUsualEnds, kLargeRoom), kUsualEnds);
+    EXPECT_TRUE(map_fits(k99, pairs, kMaxBlocksPerMcu));
+    EXPECT_EQ(choose_ends(k99, pairs, kSparseEnds, kLargeRoom), kSparseEnds);
   }
 }
 
 TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
   EXPECT_EQ(choose_ends(k64, 1, kMostEnds, kLargeRoom), 13u);
-  EXPECT_EQ(choose_ends(k64, 2, kMostEnds, kLargeRoom), 7u);
-  EXPECT_TRUE(subsequences_fit(k64, 1, kMaxBlocksPerMcu));
-  EXPECT_TRUE(subsequences_fit(k64, 2, 6)) << "4:2:0";
-  EXPECT_FALSE(subsequences_fit(k64, 2, 8)) << "no end for each guess";
-  EXPECT_FALSE(subsequences_fit(k64, 3, 3));
+  EXPECT_EQ(choose_ends(k64, 2, kMostEnds, kLargeRoom), 6u);
+  EXPECT_TRUE(map_fits(k64, 1, kMaxBlocksPerMcu));
+  EXPECT_TRUE(map_fits(k64, 2, 6)) << "4:2:0";
+  EXPECT_FALSE(map_fits(k64, 2, 8)) << "no end for each guess";
+  EXPECT_FALSE(map_fits(k64, 3, 3));
 }
 
 TEST(SharedMemory, FortyEightKibTakeScansWithOnePair) {
-  EXPECT_EQ(choose_ends(k48, 1, kMostEnds, kLargeRoom), 7u);
-  EXPECT_TRUE(subsequences_fit(k48, 1, 1));
-  EXPECT_FALSE(subsequences_fit(k48, 2, 3));
+  EXPECT_EQ(choose_ends(k48, 1, kMostEnds, kLargeRoom), 6u);
+  EXPECT_TRUE(map_fits(k48, 1, 1));
+  EXPECT_FALSE(map_fits(k48, 2, 3));
 }
 
 TEST(SharedMemory, WhatIsChosenFits) {
   for (std::size_t limit = 0; limit <= k227; limit += 16)
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs)
       for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period) {
-        if (!subsequences_fit(limit, pairs, period)) continue;
+        if (!map_fits(limit, pairs, period)) continue;
         for (const std::uint32_t room : {kMediumRoom, kLargeRoom}) {
           const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds, room);
           ASSERT_GE(ends, period);

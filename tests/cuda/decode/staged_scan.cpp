@@ -132,7 +132,7 @@ CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync) {
 }
 
 const char* staged_contradiction(const CleanScan& scan, const StageScan& stages,
-                                  std::int32_t subsequence_bits) {
+                                 std::int32_t subsequence_bits) {
   if (!scan.restarts_fit) return nullptr;
   const SyncPoints sync = sync_by_walks(scan, subsequence_bits);
   if (sync.points != sync_by_stage(scan, subsequence_bits).points) return "other sync points";

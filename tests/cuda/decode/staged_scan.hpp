@@ -25,6 +25,6 @@ CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync);
 
 /// How the staged decoder contradicts the CPU's stages, or null.
 const char* staged_contradiction(const CleanScan& scan, const StageScan& stages,
-                                  std::int32_t subsequence_bits);
+                                 std::int32_t subsequence_bits);
 
 }  // namespace zerorun::test

@@ -1,0 +1,63 @@
+// What a decoder remembers of the map strategy's failures, played to it as videos.
+// SPDX-License-Identifier: MIT
+#include "cuda/decode/strategy_memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zerorun {
+namespace {
+
+constexpr StrategyMemory::Shape kOdd{1000, 80000};
+
+/// How many of the next scans of a shape skip the map strategy, up to `most`.
+std::uint32_t skipped(StrategyMemory& memory, const StrategyMemory::Shape& scan,
+                      std::uint32_t most = 1000) {
+  std::uint32_t count = 0;
+  while (count < most && memory.skips_map(scan)) ++count;
+  return count;
+}
+
+TEST(StrategyMemory, KnowsNothingAtFirst) {
+  StrategyMemory memory;
+  EXPECT_FALSE(memory.skips_map(kOdd));
+  EXPECT_FALSE(memory.skips_map({0, 0}));
+  memory.map_was_tried(kOdd, false);
+  EXPECT_FALSE(memory.skips_map(kOdd));
+}
+
+TEST(StrategyMemory, TriesTheMapStrategyAgainAfterSomeScans) {
+  StrategyMemory memory;
+  for (int turn = 0; turn < 3; ++turn) {
+    memory.map_was_tried(kOdd, true);
+    EXPECT_EQ(skipped(memory, kOdd), kStrategyTrust) << "turn " << turn;
+  }
+  memory.map_was_tried(kOdd, true);
+  ASSERT_TRUE(memory.skips_map(kOdd));
+  memory.map_was_tried(kOdd, false);
+  EXPECT_FALSE(memory.skips_map(kOdd)) << "the map strategy has decoded such a scan";
+}
+
+TEST(StrategyMemory, ScansAreAlikeWithinAnEighthOfTheirBytes) {
+  StrategyMemory memory;
+  memory.map_was_tried(kOdd, true);
+  EXPECT_TRUE(memory.skips_map({1000, 90000}));
+  EXPECT_TRUE(memory.skips_map({1000, 70000}));
+  EXPECT_FALSE(memory.skips_map({1000, 90001}));
+  EXPECT_FALSE(memory.skips_map({1000, 69999}));
+  EXPECT_FALSE(memory.skips_map({1001, 80000}));
+}
+
+TEST(StrategyMemory, ServesSeveralVideosInTurn) {
+  StrategyMemory memory;
+  for (std::uint32_t video = 1; video <= kStrategyShapes; ++video)
+    memory.map_was_tried({video, 80000}, true);
+  for (std::uint32_t video = 1; video <= kStrategyShapes; ++video)
+    EXPECT_TRUE(memory.skips_map({video, 80000})) << video;
+  memory.map_was_tried({100, 80000}, true);
+  EXPECT_TRUE(memory.skips_map({100, 80000}));
+  EXPECT_FALSE(memory.skips_map({1, 80000})) << "the one that failed first gives way";
+  EXPECT_TRUE(memory.skips_map({2, 80000}));
+}
+
+}  // namespace
+}  // namespace zerorun

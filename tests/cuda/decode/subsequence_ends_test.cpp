@@ -74,22 +74,22 @@ TEST(SubsequenceEnds, StatesAreNumberedWhileThereIsRoom) {
 
 TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   auto ends = make_ends();
-  ends->most = kUsualEnds;
+  ends->most = kSparseEnds;
   ends->open[3] = true;
   constexpr std::uint16_t kUntouched = 0xABCD;
-  ends->line[kUsualEnds].state[3] = kUntouched;
+  ends->line[kSparseEnds].state[3] = kUntouched;
   for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
     ends->line[i].reached[3] = static_cast<std::uint16_t>(i);
   ends->collect(3, kMaxBlocksPerMcu);
-  for (std::uint32_t i = 0; i < kUsualEnds; ++i) {
+  for (std::uint32_t i = 0; i < kSparseEnds; ++i) {
     ends->line[i].reached[3] = static_cast<std::uint16_t>(100 + i);
     ends->line[i].step[3] = make_step({1, 1});
   }
-  ends->match(3, 0, kUsualEnds, kUsualEnds);
-  EXPECT_EQ(ends->count[3], kUsualEnds);
-  EXPECT_EQ(ends->follow(3, 0), kUsualEnds - 1);
+  ends->match(3, 0, kSparseEnds, kSparseEnds);
+  EXPECT_EQ(ends->count[3], kSparseEnds);
+  EXPECT_EQ(ends->follow(3, 0), kSparseEnds - 1);
   EXPECT_EQ(ends->follow(3, 1), kForeignEnd);
-  EXPECT_EQ(ends->line[kUsualEnds].state[3], kUntouched);
+  EXPECT_EQ(ends->line[kSparseEnds].state[3], kUntouched);
 }
 
 EncodeParams without_restarts() {
@@ -119,11 +119,6 @@ TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
   const Chunk chunk(first, {});
   EXPECT_EQ(chunk.compare().broken, nullptr);
   EXPECT_LE(chunk.rounds(), kOfferRounds + 2);
-  Chunk::Sizes early;
-  early.offers_early = true;
-  const Chunk soon(first, early);
-  EXPECT_EQ(soon.compare().broken, nullptr);
-  EXPECT_LE(soon.rounds(), kEarlyOfferRound + kEarlyOffers);
   EXPECT_GE(Chunk(first, {kGuessStride, kMostEnds, kOfferRounds, 1000}).rounds(),
             kHostSubsequences - 2)
       << "without the offers, one round a subsequence";

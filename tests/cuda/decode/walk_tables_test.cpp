@@ -1,4 +1,4 @@
-// Tables of the fast decoder: skip entries and symbols against decoding one codeword after the
+// Tables of the GPU decoder: skip entries and symbols against decoding one codeword after the
 // other, and the order of tables in an MCU against its definition.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>

@@ -2,58 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_sync.hpp"
 
-#include "cuda/base/pair_cycle.hpp"
-#include "cuda/stages/huffman_sync_from.hpp"
 #include "tests/cuda/stages/coded_bits.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"
 
 namespace zerorun::test {
 namespace {
 
-/// What the device is told about the starts of subsequences. `right`: up to the first fault of a
-/// cursor; behind it, states in which they may begin.
-enum class Told { nothing, right, some_wrong, nonsense };
-
-std::vector<SubsequenceStart> starts_for(Told told, const CodedBits& coded, std::int32_t bits,
-                                         const std::vector<std::int64_t>& first,
-                                         const std::vector<SyncPoint>& points) {
-  const auto bytes = static_cast<std::uint32_t>(bits / 8);
-  const auto period = static_cast<std::int64_t>(make_pair_cycle(coded.layout).period);
-  std::vector<SubsequenceStart> starts(static_cast<std::size_t>(
-      first_subsequence(coded.cursors.size(), coded.bytes.size(), bytes) + 1));
-  Random random(7);
-  if (told == Told::nonsense) {
-    for (SubsequenceStart& start : starts) {
-      start.bit = static_cast<std::uint32_t>(random.below(1 << 30));
-      start.phase = static_cast<std::uint16_t>(random.below(20));
-      start.k = static_cast<std::uint16_t>(random.below(80));
-    }
-    return starts;
-  }
-  for (std::size_t c = 0; c < coded.cursors.size(); ++c)
-    for (std::int64_t i = first[c]; i < first[c + 1]; ++i) {
-      const SyncPoint& point = points[static_cast<std::size_t>(i)];
-      const std::uint64_t number = first_subsequence(c, coded.cursors[c].bit / 8, bytes) +
-                                   static_cast<std::uint64_t>(i - first[c]);
-      SubsequenceStart& start = starts[static_cast<std::size_t>(number)];
-      start.bit = static_cast<std::uint32_t>(point.bit);
-      start.phase = static_cast<std::uint16_t>(point.block % period);
-      start.k = point.k;
-      if (point.reached == 0) {
-        const auto begin = coded.cursors[c].bit + static_cast<std::uint64_t>((i - first[c]) * bits);
-        start.bit =
-            static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(random.below(bits));
-        start.phase = static_cast<std::uint16_t>(random.below(static_cast<int>(period)));
-        start.k = static_cast<std::uint16_t>(random.below(kBlockSize));
-      }
-      if (told == Told::some_wrong && random.below(4) == 0) start.bit += 1;
-      if (told == Told::some_wrong && random.below(4) == 0) start.k ^= 1;
-    }
-  return starts;
-}
-
-void expect_same(const CodedBits& coded, std::int32_t subsequence_bits, int extra_rows = 0,
-                 Told told = Told::nothing) {
+void expect_same(const CodedBits& coded, std::int32_t subsequence_bits, int extra_rows = 0) {
   SCOPED_TRACE(testing::Message() << coded.bytes.size() << " bytes, " << coded.cursors.size()
                                   << " cursors, " << subsequence_bits << " bits");
   const auto tables = decode_tables();
@@ -76,16 +31,7 @@ void expect_same(const CodedBits& coded, std::int32_t subsequence_bits, int extr
   const HuffmanSyncArgs args{coded.layout,     d_bytes.data(), coded.bytes.size(), d_tables.data(),
                              d_cursors.data(), cursors,        subsequence_bits,   d_first.data(),
                              first.back(),     d_sync.data()};
-  if (told == Told::nothing) {
-    run(cuda_stages().huffman_sync, args);
-  } else {
-    const auto starts = starts_for(told, coded, subsequence_bits, first, expected);
-    DeviceArray<SubsequenceStart> d_starts(starts);
-    const Status status =
-        huffman_sync_from(args, {d_starts.data(), starts.size(), subsequence_bits}, run.exec());
-    ASSERT_TRUE(status) << status.message();
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  }
+  run(cuda_stages().huffman_sync, args);
   const auto found = d_sync.to_host();
   for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_TRUE(found[i] == expected[i])
@@ -113,17 +59,6 @@ TEST_F(HuffmanSyncParity, LongCursorsOverManyChunks) {
     for (const ScanLayout& layout : kLayouts)
       for (const int bits : {32, 128, 1024})
         expect_same(make_coded_bits(layout, 2, 6000, damage, ++seed), bits);
-}
-
-TEST_F(HuffmanSyncParity, WhateverTheStartsAreSaidToBe) {
-  std::uint64_t seed = 2000;
-  for (const Told told : {Told::right, Told::some_wrong, Told::nonsense})
-    for (const Damage damage : kDamages)
-      for (const ScanLayout& layout : kLayouts)
-        for (const int bits : {32, 288, 1024}) {
-          SCOPED_TRACE(testing::Message() << "told " << static_cast<int>(told));
-          expect_same(make_coded_bits(layout, 3, 3000, damage, ++seed), bits, 0, told);
-        }
 }
 
 TEST_F(HuffmanSyncParity, RowsBehindTheEnd) {

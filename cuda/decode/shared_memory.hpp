@@ -44,8 +44,13 @@ inline constexpr std::uint32_t kSyncCopyUnit = 16;
 /// subsequences.
 ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
 ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends, std::uint32_t room) {
-  return 69 + room * 221 / 16 + ends * sync_end_words(room);
+  return 68 + room * 221 / 16 + ends * sync_end_words(room);
 }
+// The tables behind it are copied by vectors.
+static_assert(sync_words(1, kLargeRoom) % kVectorWords == 0 &&
+              sync_words(1, kMediumRoom) % kVectorWords == 0 &&
+              sync_end_words(kLargeRoom) % kVectorWords == 0 &&
+              sync_end_words(kMediumRoom) % kVectorWords == 0);
 constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends,
                                         std::uint32_t room) {
   return sizeof(std::uint32_t) * (sync_words(ends, room) + shared_table_words(pairs, kSkipBits));

@@ -13,9 +13,9 @@ constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 
 constexpr std::uint32_t kMostPairs = kMaxTablePairs;
 
 TEST(SharedMemory, NeedsAreKnown) {
-  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105844u);
-  EXPECT_EQ(sync_shared_bytes(2, kSparseEnds, kLargeRoom), 76276u);
-  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 75300u);
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105840u);
+  EXPECT_EQ(sync_shared_bytes(2, kSparseEnds, kLargeRoom), 76272u);
+  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 75296u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 58560u);
 }
 

@@ -20,10 +20,10 @@ class StrategyMemory {
  public:
   struct Shape {
     std::uint32_t blocks, bytes;
-    /// The same blocks, and bytes that differ by at most an eighth.
+    /// The same blocks, and bytes that differ by at most a sixteenth.
     bool is_like(const Shape& other) const {
       const std::uint32_t apart = bytes > other.bytes ? bytes - other.bytes : other.bytes - bytes;
-      return blocks == other.blocks && apart <= other.bytes / 8;
+      return blocks == other.blocks && apart <= other.bytes / 16;
     }
   };
 

@@ -54,8 +54,8 @@ inline constexpr std::uint32_t kLastCodes = 192;
 /// The most subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
 /// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
 inline constexpr std::uint32_t kChunkSubsequences = 224;
-/// Chunks of a sparse scan that is so small that each has a processor for itself. Photos of
-/// 1920x1080 and 3840x2160 at q75 take 4 % longer on average without them, and up to 22 % (H200).
+/// Chunks of a sparse scan that is so small that each has a processor for itself. Without them
+/// photos at q75 take 10 % longer, one at a time (H200).
 inline constexpr std::uint32_t kMediumChunk = 160;
 /// At most so many quarters of the processors get a medium chunk. Of a scan that follows the bus
 /// the last chunk counts, which begins when the others are mostly done: then three a processor.
@@ -97,9 +97,9 @@ inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// Subsequences of a segment; one thread follows the maps through a segment.
 inline constexpr std::uint32_t kSegmentSubsequences = 8;
 /// The map strategy fails if more subsequences have to be walked serially, by one thread and up to
-/// 3.5 us each: so many, and some for each chunk. Text at q100 needs 390 in 227 chunks, in 4:4:4
-/// 476 in 189. With half as many, screens and text at q97 take twice as long (H100).
-inline constexpr std::uint32_t kSerialWalks = 128, kSerialWalksOfChunk = 2;
+/// 3.5 us each: so many, and some for each chunk. Screens at q100 need 265 in 134 chunks, text 390
+/// in 227. With a quarter as many, screens and text at q97 take twice as long (H100).
+inline constexpr std::uint32_t kSerialWalks = 64, kSerialWalksOfChunk = 2;
 
 /// Scans with more bits a block on average are decoded by the exhaustive strategy from the start;
 /// with the standard tables walks meet sooner. Noise at q90 with optimal tables, 341 bits, takes
@@ -123,7 +123,7 @@ inline constexpr std::uint32_t kLastSerialWalks = 256, kLastSerialWalksOfChunk =
 
 /// StrategyMemory: shapes, and scans that skip the map strategy. (Chosen by reasoning.)
 inline constexpr std::size_t kStrategyShapes = 8;
-inline constexpr std::uint32_t kStrategyTrust = 31;
+inline constexpr std::uint32_t kStrategyTrust = 7;
 
 /// CTAs of decode_subsequences() for which shared memory has room.
 inline constexpr int kDecodeCtas = 5;

@@ -37,13 +37,13 @@ TEST(StrategyMemory, TriesTheMapStrategyAgainAfterSomeScans) {
   EXPECT_FALSE(memory.skips_map(kOdd)) << "the map strategy has decoded such a scan";
 }
 
-TEST(StrategyMemory, ScansAreAlikeWithinAnEighthOfTheirBytes) {
+TEST(StrategyMemory, ScansAreAlikeWithinASixteenthOfTheirBytes) {
   StrategyMemory memory;
   memory.map_was_tried(kOdd, true);
-  EXPECT_TRUE(memory.skips_map({1000, 90000}));
-  EXPECT_TRUE(memory.skips_map({1000, 70000}));
-  EXPECT_FALSE(memory.skips_map({1000, 90001}));
-  EXPECT_FALSE(memory.skips_map({1000, 69999}));
+  EXPECT_TRUE(memory.skips_map({1000, 85000}));
+  EXPECT_TRUE(memory.skips_map({1000, 75000}));
+  EXPECT_FALSE(memory.skips_map({1000, 85001}));
+  EXPECT_FALSE(memory.skips_map({1000, 74999}));
   EXPECT_FALSE(memory.skips_map({1001, 80000}));
 }
 

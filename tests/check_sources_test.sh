@@ -128,6 +128,10 @@ awk -v OFS='\t' '
   match($0, /^[^ :]+:[0-9]+:/) { split($0, part, ":"); print sentence, part[1], substr($0, RLENGTH + 1); next }
   { sentence = $0; print }' "$copy/found" >"$copy/complaints"
 missed=$(printf '%s\n' "${expected[@]}" "${sentences[@]}" | grep -vxFf "$copy/complaints" || true)
+# Of the lines at the top of apps/README.md only the first is too long; the names in codec/README.md with a file are right.
+surplus=$(grep -xE 'apps/README.md:[0-9]+|codec/README.md names .*(status|_pipeline|tests/run).*' "$copy/complaints" |
+  grep -vxF apps/README.md:1 || true)
+[ -z "$surplus" ] || { printf '%s complains about what is right:\n%s\n' "$checker" "$surplus" >&2; exit 1; }
 if [ -n "$missed" ]; then
   printf '%s does not find:\n%s\n' "$checker" "$missed" >&2
   exit 1

@@ -61,12 +61,12 @@ Exit flush_stdout(Exit code) {
   std::string sentence = error.what();
   for (const CLI::App* command : program.get_subcommands()) {
     asked += " " + command->get_name();
+    if (sentence == "--input is required") sentence = "INPUT is required";
     // CLI11 complains first about what is missing, but a mistyped option is the better hint.
     if (const auto unknown = command->remaining();
         !unknown.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
-      sentence = CLI::ExtrasError(unknown).what();
+      sentence = fmt::format("{}; {}", CLI::ExtrasError(unknown).what(), sentence);
   }
-  if (sentence == "--input is required") sentence = "INPUT is required";
   fail(Exit::usage, fmt::format("{} (see {} --help)", sentence, asked));
 }
 

@@ -89,19 +89,64 @@ forbid "public headers include public headers only:" "$include"'(codec|io|cuda|a
 forbid "the library prints nothing:" '\b(printf|fprintf|puts|fputs) *\(|std::c(out|err)\b' \
   'codec/*.cpp' 'codec/*.hpp' 'io/*.cpp' 'io/*.hpp' 'cuda/*.cu' 'cuda/*.cpp'
 
-# README.md quotes files as they are: "<!-- PATH -->", a fence, the file, a fence.
-grep -oE '^<!-- [^ ]+ -->$' README.md | cut -d' ' -f2 | {
-  while read -r path; do
-    quoted=$(sed -n "\\|^<!-- $path -->\$|,/^\`\`\`\$/p" README.md | sed '1,2d;$d')
-    [ "$quoted" = "$(cat "$path")" ] || { echo "README.md quotes another $path" >&2; exit 1; }
-  done
-} || failed=1
+# The documents. README.md is the front page; every other README.md belongs to the folder that it lies in.
+mapfile -t readmes < <(git ls-files README.md '*/README.md')
+documents=("${readmes[@]}" .github/CONTRIBUTING.md .github/SECURITY.md)
+lines=$(wc -l <README.md) bytes=$(wc -c <README.md)
+[ "$lines" -le 250 ] || complain "README.md has $lines lines; 250 are allowed"
+[ "$bytes" -le 16384 ] || complain "README.md has $bytes bytes; 16384 are allowed"
+for readme in "${readmes[@]}"; do
+  lines=$(wc -l <"$readme")
+  [ "$readme" = README.md ] || [ "$lines" -le 150 ] || complain "$readme has $lines lines; 150 are allowed"
+done
+lines=$(wc -l <.github/CHANGELOG.md)
+[ "$lines" -le 60 ] || complain ".github/CHANGELOG.md has $lines lines; 60 are allowed"
 
-# The documents name files that exist.
-for document in README.md .github/CONTRIBUTING.md; do
-  for path in $(grep -oE '`(codec|cuda|io|apps|samples|tests|\.ci)/[^ `*{]*`' "$document" | tr -d '`' | sort -u); do
-    [ -e "$path" ] || complain "$document names $path, which does not exist"
+# Their text without tables and code: a line "PATH:NUMBER: TEXT" each. Code is fenced, or indented by four spaces.
+prose() {
+  awk 'FNR == 1 { fenced = 0 }
+    /^```/ { fenced = !fenced; next }
+    !fenced && !/^    / && !/^\|/ { print FILENAME ":" FNR ": " $0 }' "$@"
+}
+long=$(prose "${readmes[@]}" | LC_ALL=C.UTF-8 grep -E '^[^:]+:[0-9]+: .{121}' | cut -d: -f1,2 || true)
+[ -z "$long" ] || complain "lines of text in a README.md have 120 characters at most:"$'\n'"$long"
+
+# Files are quoted as they are: "<!-- PATH -->", a fence, the file, a fence.
+for readme in "${readmes[@]}"; do
+  while read -r path; do
+    quoted=$(sed -n "\\|^<!-- $path -->\$|,/^\`\`\`\$/p" "$readme" | sed '1,2d;$d')
+    [ "$quoted" = "$(cat "$path")" ] || complain "$readme quotes another $path"
+  done < <(grep -oE '^<!-- [^ ]+ -->$' "$readme" | cut -d' ' -f2)
+done
+
+# Links lead to files of the repository, from the folder of the document.
+for document in "${documents[@]}"; do
+  while read -r link; do
+    case $link in '' | http://* | https://* | mailto:*) continue ;; esac
+    [ -e "$(dirname "$document")/$link" ] || complain "$document links to $link, which does not exist"
+  done < <(grep -oE '\]\([^)]*\)' "$document" | sed -E 's/^\]\(//; s/\)$//; s/#.*//' | sort -u)
+done
+
+# Names of files in `code` exist: paths from the root, and sources from the folder of the document. A name may be a
+# glob. Blocks of code name paths from the root.
+is_there() {  # DOCUMENT NAME
+  local folder
+  for folder in . "$(dirname "$1")" {codec,cuda,io}/include; do
+    compgen -G "$folder/$2" >/dev/null && return
   done
+  # The walk of CONTRIBUTING.md gives the folder in the same line.
+  [[ $1 == .github/* && -n $(git ls-files "*/$2") ]]
+}
+rooms='(codec|cuda|io|apps|samples|tests|\.ci|\.cmake|\.github)/'
+for document in "${documents[@]}"; do
+  while read -r name; do
+    is_there "$document" "$name" || complain "$document names $name, which does not exist"
+  done < <({
+    grep -oE '`[^` ]+`' "$document" | tr -d '`' |
+      grep -E "^$rooms|^[A-Za-z0-9_./*-]+\.(cpp|hpp|cu|cuh|c|h|py|sh|md|tsv|csv)\$" || true
+    awk '/^```/ { fenced = !fenced; next } fenced || /^    /' "$document" |
+      grep -oE "(^|[ =])$rooms[A-Za-z0-9_./-]+" | tr -d ' =' || true
+  } | grep -vE '[{<$]' | sort -u)
 done
 
 [ "$failed" -eq 0 ] && echo "${#sources[@]} source files are as they should be"

@@ -78,6 +78,17 @@ unplanted=$(sed -nE 's/^forbid "([^"]*)".*/\1/p' "$checker" |
 sentences=("codec/attic is no floor of the house" "cuda/attic is no floor of the house"
   "codec/base/planted_licence.hpp: no SPDX line at the top"
   "README.md quotes another samples/encode_minimal.cpp"
+  "codec/README.md quotes another tests/install/consumer/CMakeLists.txt"
+  "README.md has 1251 lines; 250 are allowed"
+  "README.md has 20000 bytes; 16384 are allowed"
+  "io/README.md has 151 lines; 150 are allowed"
+  ".github/CHANGELOG.md has 61 lines; 60 are allowed"
+  "apps/README.md:1"
+  "README.md links to planted.md, which does not exist"
+  "io/README.md links to apps/planted.png, which does not exist"
+  "codec/README.md names base/planted.hpp, which does not exist"
+  "codec/README.md names pipeline/*.planted.py, which does not exist"
+  "codec/README.md names tests/planted.sh, which does not exist"
   ".github/CONTRIBUTING.md names codec/api/planted.cpp, which does not exist")
 mkdir "$copy/tree/codec/attic" "$copy/tree/cuda/attic"
 echo "// SPDX-License-Identifier: MIT" |
@@ -85,6 +96,24 @@ echo "// SPDX-License-Identifier: MIT" |
 echo "// no licence" >"$copy/tree/codec/base/planted_licence.hpp"
 echo "// more" >>"$copy/tree/samples/encode_minimal.cpp"
 echo "\`codec/api/planted.cpp\`" >>"$copy/tree/.github/CONTRIBUTING.md"
+echo "# more" >>"$copy/tree/tests/install/consumer/CMakeLists.txt"
+(
+  cd "$copy/tree"
+  grow() {  # FILE LINES: empty lines at its end, so that it has so many
+    head -n $(($2 - $(wc -l <"$1"))) < <(yes '') >>"$1"
+  }
+  echo "[a](planted.md) and [b](codec/README.md#c), [d](https://localhost/planted)" >>README.md
+  grow README.md 1250
+  printf '%*s\n' $((20000 - 1 - $(wc -c <README.md))) '' | tr ' ' '|' >>README.md
+  echo "![a](apps/planted.png)" >>io/README.md
+  grow io/README.md 151
+  grow .github/CHANGELOG.md 61
+  # 121 characters, each of two bytes; then 120 characters, a table and code, which are no violations.
+  { printf 'ä%.0s' {1..121} && echo && printf 'ä%.0s' {1..120} && echo && printf '|%.0s' {1..200} && echo &&
+    printf '    %0200d\n```\n%0200d\n```\n' 1 2; } | cat - apps/README.md >long && mv long apps/README.md
+  printf '%s\n' '`base/planted.hpp`, `pipeline/*.planted.py`, `base/status.cpp` and `pipeline/*_pipeline.cpp`' \
+    '' '    bash tests/planted.sh --no tests/run.sh' >>codec/README.md
+)
 if "$copy/bin/clang-format" --version 2>/dev/null | grep -q 'version 14\.'; then
   echo '// SPDX-License-Identifier: MIT'$'\n''int  x ;' >"$copy/tree/codec/base/planted_layout.hpp"
   sentences+=("run clang-format -i on these files")
@@ -99,6 +128,10 @@ awk -v OFS='\t' '
   match($0, /^[^ :]+:[0-9]+:/) { split($0, part, ":"); print sentence, part[1], substr($0, RLENGTH + 1); next }
   { sentence = $0; print }' "$copy/found" >"$copy/complaints"
 missed=$(printf '%s\n' "${expected[@]}" "${sentences[@]}" | grep -vxFf "$copy/complaints" || true)
+# Of the lines at the top of apps/README.md only the first is too long; the names in codec/README.md with a file are right.
+surplus=$(grep -xE 'apps/README.md:[0-9]+|codec/README.md names .*(status|_pipeline|tests/run).*' "$copy/complaints" |
+  grep -vxF apps/README.md:1 || true)
+[ -z "$surplus" ] || { printf '%s complains about what is right:\n%s\n' "$checker" "$surplus" >&2; exit 1; }
 if [ -n "$missed" ]; then
   printf '%s does not find:\n%s\n' "$checker" "$missed" >&2
   exit 1

@@ -54,8 +54,8 @@ constexpr Weights kPsnr{9 * 256, 16, {}};
 constexpr Masking kOnePassMasking{1 << 13, 7};
 constexpr Weights kPhoto[2] = {{19 * 256, 12, kOnePassMasking}, {18 * 256, 13, kOnePassMasking}};
 /// Photos by rate: texture hides errors from a lower energy on, and up to a limit; chroma is kept
-/// more, which metrics of luma alone count as a loss. Percent saved by the 11 photos of the README
-/// in 4:2:0, at equal SSIMULACRA2, PSNR, MS-SSIM and PSNR-HVS-M:
+/// more, which metrics of luma alone count as a loss. Percent saved by the 11 photos of
+/// tests/rd/README.md in 4:2:0, at equal SSIMULACRA2, PSNR, MS-SSIM and PSNR-HVS-M:
 ///
 ///   weight  half at  limit  chroma bits
 ///       19    92682      0           13   16.0  16.1  4.9  -2.3

@@ -29,6 +29,13 @@ class SamplesTest(ProgramTest):
         self.sample("encode_minimal", self.path("absent.y4m"), self.path("out"), code=1)
         self.sample("encode_minimal", code=2)
 
+    def test_encode_minimal_in_c(self):
+        self.sample("encode_minimal_c", self.path("out.jpg"))
+        jpeg = self.info(self.path("out.jpg"))["jpeg"]
+        self.assertEqual((jpeg["width"], jpeg["height"], jpeg["quality"]), (640, 480, 85))
+        self.sample("encode_minimal_c", self.path("no/folder.jpg"), code=1)
+        self.sample("encode_minimal_c", code=2)
+
     @needs_djpeg
     def test_decode_minimal(self):
         photo = str(SAMPLES / "raccoon.jpg")

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 FRAMES = 5
-DEVICE, MEMORY = 5, 1  # exit codes (README)
+DEVICE, MEMORY = 5, 1  # exit codes (zerorun encode --help-all)
 HOWS = ("call", "memory", "fault")
 # Calls without which a frame has no result.
 # When all is done, coders only wait before they free.

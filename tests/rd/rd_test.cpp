@@ -139,7 +139,7 @@ TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
 
 TEST(RateDistortion, TunedModesSaveBytes) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
-  const Curves& curves = measure_all();  // small parts of photos; the README has whole ones
+  const Curves& curves = measure_all();  // small parts of photos; README.md has whole ones
   for (const auto& [key, curve] : curves) {
     if (key.find("tune=photo,effort=best") == std::string::npos || key[0] != 'k') continue;
     const std::string base = key.substr(0, key.rfind('\t') + 1) + "turbo";

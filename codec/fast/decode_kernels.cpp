@@ -29,8 +29,7 @@ void fill_dequant_rows(const std::uint16_t* table, DequantRows& out) {
   for (int i = 0; i < kBlockSize; ++i) {
     // libjpeg multiplies in 16 x 16 bits: an entry above 32767 counts as negative.
     const auto q = static_cast<std::int16_t>(table[i]);
-    const int most = i == 0 ? 2047 : 1023;
-    out.checked |= q < 0 || q * most > 32767;
+    out.checked |= i > 0 && (q < 0 || q * 1023 > 32767);  // any DC: see wrap_dc()
     for (int copy = 0; copy < 4; ++copy) out.row[i / 8][8 * copy + i % 8] = q;
   }
 }

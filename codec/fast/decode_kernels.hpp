@@ -38,7 +38,7 @@ struct CoefficientRun {
   };
   Place place[kMaxBlocksPerMcu];
 };
-/// A block with a DC outside -2047..2047 or an AC of more than 10 bits, which no encoder makes.
+/// A block with an AC of more than 10 bits, which no encoder makes.
 inline constexpr std::uint8_t kWideBlock = 255;
 
 struct DecodeRunArgs {

@@ -146,7 +146,7 @@ inline bool decode_run(const DecodeRunArgs& a) {
       }
       const auto dc = static_cast<std::int16_t>(a.dc_carry[c] + diff);
       a.dc_carry[c] = dc;
-      bool wide = dc < -2047 || dc > 2047;
+      bool wide = false;
       const int extent = decode_ac(bits, *a.ac[component.ac_table], block, wide);
       if (extent == 0 || bits.next > limit) return false;
       block[0] = dc;

@@ -117,12 +117,22 @@ HWY_INLINE void store_columns(const V16 (&v)[8], std::uint8_t* out, std::int64_t
   }
 }
 
+/// The first row of dequantised blocks with DC modulo 8192, from -4096 on: 8192 more would add 1024
+/// to all samples, of which only the low 10 bits count. Damage can move the DC of all blocks behind
+/// it beyond what an encoder makes.
+HWY_INLINE V16 wrap_dc(V16 row, V16 is_dc) {
+  const V16 wrapped = hn::ShiftRight<3>(hn::ShiftLeft<3>(row));
+  return hn::Or(hn::And(is_dc, wrapped), hn::AndNot(is_dc, row));
+}
+
 /// False if the 16-bit transform would not be exact; nothing is stored then.
 template <int kRows, bool kChecked>
 HWY_INLINE bool transform_group(const std::int16_t* group, const DequantRows& dequant,
                                 std::uint8_t* out, std::int64_t stride) {
   const D16 d;
   const DU16 du;
+  alignas(16) static constexpr std::int16_t kIsDc[8] = {-1};
+  const V16 is_dc = hn::LoadDup128(d, kIsDc);
   V16 v[8];
   VU16 sum = hn::Zero(du);
   V16 lost = hn::Zero(d);
@@ -131,6 +141,10 @@ HWY_INLINE bool transform_group(const std::int16_t* group, const DequantRows& de
     v[y] = hn::Mul(c, q);
     if constexpr (kChecked)
       lost = hn::Or(lost, hn::Xor(hn::MulHigh(c, q), hn::ShiftRight<15>(v[y])));
+    if (y == 0) {
+      v[0] = wrap_dc(v[0], is_dc);
+      lost = hn::AndNot(is_dc, lost);
+    }
     sum = hn::SaturatedAdd(sum, hn::BitCast(du, hn::Abs(v[y])));
   }
   VU16 beyond = hn::SaturatedSub(sum, hn::Set(du, kMaxColumnSum));

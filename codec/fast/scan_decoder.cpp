@@ -1,4 +1,4 @@
-// One sound scan through the fast decoder's kernels.
+// One scan through the fast decoder's kernels, as far as it is sound.
 // SPDX-License-Identifier: MIT
 #include "codec/fast/scan_decoder.hpp"
 
@@ -47,11 +47,10 @@ void ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_
   unstuffer_.cut(data, jobs);
 }
 
-bool ScanDecoder::join_bytes() {
-  if (!unstuffer_.join(scan_->layout.intervals())) return false;
+void ScanDecoder::join_bytes() {
+  unstuffer_.join();
   fill_tables();
   place_rows();
-  return true;
 }
 
 namespace {
@@ -117,11 +116,6 @@ void ScanDecoder::place_rows() {
     }
 }
 
-std::int64_t ScanDecoder::end_mcu(std::int64_t interval) const {
-  const ScanLayout& layout = scan_->layout;
-  return std::min((interval + 1) * layout.interval_mcus(), layout.mcus());
-}
-
 bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop,
                               std::uint64_t end_bit, int worker) {
   const ScanLayout& layout = scan_->layout;
@@ -142,53 +136,51 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
       std::memset(run.coefficient + std::ptrdiff_t{row_[r].first} * kBlockSize, 0,
                   static_cast<std::size_t>(blocks) * kBlockSize * sizeof(std::int16_t));
     }
-    if (!kernels_.decode_run({&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, at.dc, &run}))
+    McuStart next = at;
+    if (!kernels_.decode_run(
+            {&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, next.dc, &run}))
       return false;
-    at.bit = static_cast<std::uint64_t>((source.next - bytes) * 8 - source.available);
-    if (at.bit > end_bit) return false;
+    next.bit = static_cast<std::uint64_t>((source.next - bytes) * 8 - source.available);
+    if (next.bit > end_bit) return false;
     output_run(mcu_x, mcu_y, mcus, run);
-    at.mcu += mcus;
+    next.mcu += mcus;
+    at = next;
   }
   return true;
 }
 
-bool ScanDecoder::decode_interval(std::int64_t interval, int worker) {
-  const std::uint64_t end_bit = bit_of(interval + 1);
-  McuStart at{bit_of(interval), interval * scan_->layout.interval_mcus(), {}};
-  return decode_mcus(at, end_mcu(interval), end_bit + 1, end_bit, worker) && end_bit - at.bit < 8;
-}
-
-std::uint64_t ScanDecoder::interval_bits(std::int64_t interval) const {
-  return bit_of(interval + 1) - bit_of(interval);
-}
-
-int ScanDecoder::cut_interval(std::int64_t interval, int threads) {
+int ScanDecoder::cut_interval(const IntervalState& interval, int threads) {
   fill_count_cycle();
-  const McuStart start{bit_of(interval), interval * scan_->layout.interval_mcus(), {}};
-  parts_.cut(kernels_, cycle_, unstuffer_.bytes(), {start, bit_of(interval + 1), end_mcu(interval)},
-             threads);
+  parts_.cut(kernels_, cycle_, unstuffer_.bytes(), interval, threads);
+  part_ends_.resize(static_cast<std::size_t>(parts_.parts()));
   return 1 + parts_.count_jobs();
 }
 
 void ScanDecoder::find_parts(int job, int worker) {
   if (job > 0) return parts_.count(job - 1);
-  first_end_ = parts_.start(0);
+  part_ends_[0] = parts_.start(0);
   first_sound_ =
-      decode_mcus(first_end_, parts_.end_mcu(), parts_.stop(0), parts_.end_bit(), worker);
+      decode_mcus(part_ends_[0], parts_.end_mcu(), parts_.stop(0), parts_.end_bit(), worker);
 }
 
 int ScanDecoder::join_parts() {
-  return first_sound_ && parts_.join(first_end_) ? parts_.parts() - 1 : -1;
+  parts_.join(part_ends_[0], first_sound_);
+  return parts_.parts() - 1;
 }
 
-bool ScanDecoder::decode_part(int job, int worker) {
+void ScanDecoder::decode_part(int job, int worker) {
   const int part = parts_.parts() - 1 - job;
-  const std::uint64_t end_bit = parts_.end_bit();
-  McuStart at = parts_.start(part);
-  const bool is_last = job == 0;
-  const std::int64_t last = is_last ? parts_.end_mcu() : parts_.start(part + 1).mcu;
-  if (!decode_mcus(at, last, end_bit + 1, end_bit, worker)) return false;
-  return is_last ? end_bit - at.bit < 8 : at == parts_.start(part + 1);
+  McuStart& at = part_ends_[static_cast<std::size_t>(part)];
+  at = parts_.start(part);
+  const std::int64_t last = job == 0 ? parts_.end_mcu() : parts_.start(part + 1).mcu;
+  decode_mcus(at, last, parts_.end_bit() + 1, parts_.end_bit(), worker);
+}
+
+McuStart ScanDecoder::end_of_parts() const {
+  McuStart at = part_ends_[0];
+  for (int part = 1; part < parts_.parts() && at == parts_.start(part); ++part)
+    at = part_ends_[static_cast<std::size_t>(part)];
+  return at;
 }
 
 void ScanDecoder::output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_t mcus,

@@ -1,4 +1,4 @@
-// One sound scan through the fast decoder's kernels.
+// One scan through the fast decoder's kernels, as far as it is sound.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -36,30 +36,36 @@ class ScanDecoder {
                   int jobs);
   /// 2. Removes stuffed bytes.
   void unstuff(int job) { unstuffer_.unstuff(job); }
-  /// 3. False: restart markers are not as they should be.
-  bool join_bytes();
+  /// 3.
+  void join_bytes();
   /// 4. If there were several jobs in step 2, as many.
   void move_bytes(int job) { unstuffer_.move(job); }
 
   /// Up to the marker that ends the scan.
   std::uint64_t consumed_bytes() const { return unstuffer_.consumed_bytes(); }
 
-  /// Intervals are independent; `worker` is 0..workers-1. False: the interval is damaged, or has a
-  /// byte or more that it does not need.
-  bool decode_interval(std::int64_t interval, int worker);
+  /// Clean bytes of all segments.
+  const std::uint8_t* bytes() const { return unstuffer_.bytes(); }
+  /// With the closing entry.
+  std::span<const EntropySegment> segments() const { return unstuffer_.segments(); }
 
-  /// Of the interval's clean bytes.
-  std::uint64_t interval_bits(std::int64_t interval) const;
+  /// Decodes an interval from where it stands: to its end, or to a run of at most kDecodeRunMcus
+  /// with a fault. Intervals are independent; `worker` is 0..workers-1.
+  void decode_interval(IntervalState& interval, int worker) {
+    decode_mcus(interval.at, interval.end_mcu, interval.end_bit + 1, interval.end_bit, worker);
+  }
 
-  /// One interval on several threads, in steps as above. False: as for decode_interval().
+  /// The same for one interval on several threads, in steps as above.
   /// 1. Returns the jobs of step 2.
-  int cut_interval(std::int64_t interval, int threads);
+  int cut_interval(const IntervalState& interval, int threads);
   /// 2. Decodes the first part, or searches and counts.
   void find_parts(int job, int worker);
-  /// 3. Returns the jobs of step 4, or -1 instead of false.
+  /// 3. Returns the jobs of step 4.
   int join_parts();
   /// 4. Decodes the other parts; job 0 takes longest.
-  bool decode_part(int job, int worker);
+  void decode_part(int job, int worker);
+  /// 5. Where the interval stands then. Whatever parts behind it have decoded does not count.
+  McuStart end_of_parts() const;
 
  private:
   template <typename Table>
@@ -76,9 +82,8 @@ class ScanDecoder {
   void fill_tables();
   void fill_count_cycle();
   void place_rows();
-  std::uint64_t bit_of(std::int64_t interval) const { return unstuffer_.first_byte(interval) * 8; }
-  std::int64_t end_mcu(std::int64_t interval) const;
-  /// From `at`, which moves on, to MCU `last`, or near bit `stop`, where that is before it.
+  /// From `at`, which moves on, to MCU `last`, or near bit `stop`, where that is before it. False:
+  /// the run of MCUs from `at` on has a fault.
   bool decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop, std::uint64_t end_bit,
                    int worker);
   void output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_t mcus,
@@ -113,7 +118,7 @@ class ScanDecoder {
   // Of an interval that is decoded in parts.
   CountCycle cycle_;
   IntervalParts parts_;
-  McuStart first_end_;
+  std::vector<McuStart> part_ends_;
   bool first_sound_ = false;
 };
 

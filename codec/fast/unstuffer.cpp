@@ -1,4 +1,4 @@
-// Removes the stuffed bytes of a scan and finds its restart markers.
+// byte_unstuff in pieces of the data, for several threads.
 // SPDX-License-Identifier: MIT
 #include "codec/fast/unstuffer.hpp"
 
@@ -52,7 +52,8 @@ void Unstuffer::unstuff(int job) {
     if (code == 0) {
       *out++ = 0xFF;
     } else if (marker::is_rst(code)) {
-      piece.markers.push_back({static_cast<std::uint64_t>(out - piece.out), code});
+      piece.markers.push_back({static_cast<std::uint64_t>(out - piece.out),
+                               static_cast<std::uint64_t>(in - data_.data()), code});
     } else {
       piece.scan_end = in - 2;
       for (int last = last_; job < last && !last_.compare_exchange_weak(last, job);) continue;
@@ -62,26 +63,23 @@ void Unstuffer::unstuff(int job) {
   piece.clean = static_cast<std::uint64_t>(out - piece.out);
 }
 
-bool Unstuffer::join(std::int64_t intervals) {
-  std::uint64_t* const first = first_byte_.reserve(intervals + 1);
-  std::int64_t interval = 0;
+void Unstuffer::join() {
   std::uint64_t clean = 0;
-  first[0] = 0;
+  segments_.assign(1, {0, 0, 0});
   count_ = static_cast<std::size_t>(last_) + 1;
   for (std::size_t p = 0; p < count_; ++p) {
     Piece& piece = pieces_[p];
     for (const Marker& marker : piece.markers) {
-      if (marker.code != marker::kRst0 + interval % 8 || ++interval == intervals) return false;
-      first[interval] = clean + marker.clean;
+      segments_.back().marker = marker.code;
+      segments_.push_back({clean + marker.clean, marker.source, 0});
     }
     piece.place = clean;
     clean += piece.clean;
   }
   const std::uint8_t* const end = pieces_[count_ - 1].scan_end;
   consumed_bytes_ = end == nullptr ? data_.size() : static_cast<std::uint64_t>(end - data_.data());
-  first[intervals] = clean;
+  segments_.push_back({clean, consumed_bytes_, 0});
   std::memset(clean_.data() + clean, 0, kReadAhead);
-  return interval + 1 == intervals;
 }
 
 void Unstuffer::move(int job) {

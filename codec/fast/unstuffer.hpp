@@ -1,4 +1,5 @@
-// Removes the stuffed bytes of a scan and finds its restart markers, in pieces of the data.
+// byte_unstuff in pieces of the data, for several threads. It equals byte_unstuff_cpu(); test:
+// Unstuffer.AnyDataInAnyNumberOfPieces.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "codec/base/buffer.hpp"
+#include "codec/decode/byte_unstuff.hpp"
 #include "codec/fast/decode_kernels.hpp"
 
 namespace zerorun::fast {
@@ -21,20 +23,20 @@ class Unstuffer {
   /// `data` may go on behind the scan.
   void cut(std::span<const std::uint8_t> data, int jobs);
   void unstuff(int job);
-  /// False: restart markers are not as they should be.
-  bool join(std::int64_t intervals);
+  void join();
   void move(int job);
 
   /// After the last step: clean bytes, and kReadAhead zeros behind them.
   const std::uint8_t* bytes() const { return clean_.data(); }
-  /// Where an interval begins; [intervals] is the end of the last.
-  std::uint64_t first_byte(std::int64_t interval) const { return first_byte_.data()[interval]; }
+  /// With the closing entry.
+  std::span<const EntropySegment> segments() const { return segments_; }
   /// Up to the marker that ends the scan.
   std::uint64_t consumed_bytes() const { return consumed_bytes_; }
 
  private:
   struct Marker {
-    std::uint64_t clean;  // bytes of the piece before it
+    std::uint64_t clean;   // bytes of the piece before it
+    std::uint64_t source;  // offset in the data of the byte behind it
     std::uint8_t code;
   };
   struct Piece {
@@ -51,7 +53,7 @@ class Unstuffer {
   std::size_t count_ = 0;
   std::atomic<int> last_{0};  // no piece behind this one belongs to the scan
   Buffer<std::uint8_t> apart_, clean_;
-  Buffer<std::uint64_t> first_byte_;
+  std::vector<EntropySegment> segments_;
   std::uint64_t consumed_bytes_ = 0;
 };
 

@@ -11,6 +11,8 @@
 
 namespace zerorun {
 
+struct StageTable;
+
 struct ThreadLimits {
   /// A picture of fewer blocks is coded by one thread. With two threads instead of one (4:2:0, q90,
   /// two cores) encoding takes 1.25 times as long at 400x300, the same at 560x420, and 0.61 of the
@@ -23,8 +25,9 @@ struct ThreadLimits {
   std::size_t piece_bytes = 64 << 10;
 };
 
-/// As the one of cpu_choice.hpp; tests choose lower limits.
+/// As the one of cpu_choice.hpp. Tests choose lower limits, and reference stages that count.
 std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target,
-                                                          const ThreadLimits& limits);
+                                                          const ThreadLimits& limits,
+                                                          const StageTable& reference);
 
 }  // namespace zerorun

@@ -1,12 +1,14 @@
-// Intervals that several threads decode in parts, against the reference stages on one thread: the
-// same samples, coefficients and reports, of sound and of damaged streams.
+// The fast pipeline against the reference stages on one thread: the same samples, coefficients and
+// reports, of sound and of damaged streams; intervals in parts on several threads, too.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "codec/fast/decode_kernels.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/stage_table.hpp"
@@ -58,7 +60,7 @@ class Pipelines {
     for (const CpuTarget target : fast_targets())
       for (const int threads : kThreadCounts)
         fast_.push_back({std::string(name(target)) + " " + std::to_string(threads),
-                         make_fast_decode_pipeline(threads, target, limits)});
+                         make_fast_decode_pipeline(threads, target, limits, cpu_stages())});
   }
 
   void compare_all(std::span<const std::byte> jpeg) {
@@ -204,6 +206,86 @@ TEST(FastParts, DamagedStreams) {
     pipelines.compare_one(jpeg, random);
     if (HasFatalFailure()) FAIL() << "mutation " << i;
   }
+}
+
+/// Streams of one and of several scans, each with tables of its own, with short intervals.
+TEST(FastDamage, RestartMarkers) {
+  Random random(16);
+  Pipelines pipelines(kNoLimits);
+  std::vector<Bytes> streams;
+  const std::vector<std::vector<int>> orders[] = {
+      {}, {{0}, {1}, {2}}, {{0}, {1, 2}}, {{2}, {0, 1}}, {{1}, {0}, {2}}};
+  for (const Subsampling sampling : kAllSubsamplings)
+    for (const auto& scans : orders) {
+      if (sampling == Subsampling::gray && !scans.empty()) continue;
+      LibjpegOptions options;
+      options.quality = random.between(20, 95);
+      options.optimal = random.below(2) == 0;
+      options.restart_mcus = random.between(1, 9);
+      options.scans = scans;
+      streams.push_back(
+          libjpeg_sample(random.between(8, 120), random.between(8, 90), sampling, options));
+    }
+  const int count = mutations(kSanitized ? 500 : 8000);
+  for (int i = 0; i < count; ++i) {
+    Bytes jpeg = streams[static_cast<std::size_t>(random.below(static_cast<int>(streams.size())))];
+    const auto info = inspect(jpeg);
+    ASSERT_TRUE(info.is_ok());
+    damage_markers(jpeg, random, info->header_bytes);
+    pipelines.compare_one(jpeg, random);
+    if (HasFatalFailure()) FAIL() << "mutation " << i;
+  }
+}
+
+std::atomic<std::int64_t> reference_blocks;
+
+Status count_blocks(const HuffmanDecodeArgs& args, Exec& exec) {
+  for (std::int64_t c = 0; c < args.cursor_count; ++c) reference_blocks += args.cursors[c].blocks;
+  return cpu_stages().huffman_decode(args, exec);
+}
+
+/// The reference gets one run of MCUs of each damaged interval, and of sound ones nothing, whatever
+/// their number of bytes and the order of the markers.
+TEST(FastDamage, OnlyTheDamageGoesToTheReference) {
+  static const StageTable counting = [] {
+    StageTable table = cpu_stages();
+    table.huffman_decode = count_blocks;
+    return table;
+  }();
+  Random random(17);
+  std::int64_t all_blocks = 0, all_damaged = 0;
+  for (const int restart_mcus : {0, 7, 40})
+    for (const int threads : {1, 2, 5}) {
+      const auto pipeline =
+          make_fast_decode_pipeline(threads, fast_targets().back(), kNoLimits, counting);
+      const Bytes sound =
+          stream_of(Content::photo, Subsampling::s420, 640, 480, random, restart_mcus);
+      const std::size_t header = inspect(sound)->header_bytes;
+      for (int i = 0; i < 40; ++i) {
+        Bytes jpeg = sound;
+        for (int place = 0; place < 8; ++place) {
+          if (i % 2 == 0)
+            damage(jpeg, random, header);
+          else
+            damage_markers(jpeg, random, header);
+        }
+        reference_blocks = 0;
+        std::vector<ComponentPlane> planes;
+        const auto report = walk_image(
+            *pipeline, {}, jpeg,
+            [&](const HeaderParser& parser) {
+              return pipeline->begin_planes(parser.frame(), nullptr, false);
+            },
+            [&](const HeaderParser&) { return pipeline->finish_planes(planes); });
+        if (!report) continue;  // a marker that ends the image, in the middle
+        EXPECT_LE(reference_blocks, report->concealed_intervals * fast::kDecodeRunMcus * 6)
+            << restart_mcus << " MCUs, " << threads << " threads, stream " << i;
+        all_blocks += reference_blocks;
+        all_damaged += report->concealed_intervals;
+      }
+    }
+  EXPECT_GT(all_damaged, 500);
+  EXPECT_GT(all_blocks, 0);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// The restart intervals of a scan on the CPU: where the data of each lie, and how far it is
+// decoded.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/scan_intervals.hpp"
+
+#include <algorithm>
+
+namespace zerorun {
+
+void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegment> segments) {
+  segments_ = segments;
+  // No segment takes more than three intervals (plan_restarts()), so that all from the result on
+  // are lost. A few bytes then cost the same whatever the size of the image.
+  const std::span data = segments.first(segments.size() - 1);
+  const std::int64_t reached =
+      std::min(layout.intervals(), 3 * static_cast<std::int64_t>(data.size()) + 2);
+  plan_restarts(data, reached, plan_);
+  states_.assign(static_cast<std::size_t>(reached), {});
+  for (std::int64_t i = 0; i < reached; ++i) {
+    IntervalState& state = (*this)[i];
+    state.at.mcu = i * layout.interval_mcus();
+    state.end_mcu = std::min(state.at.mcu + layout.interval_mcus(), layout.mcus());
+    const std::int64_t segment = plan_.segment_of_interval[static_cast<std::size_t>(i)];
+    state.is_lost = segment == kLostInterval;
+    if (state.is_lost) continue;
+    state.at.bit = segments[static_cast<std::size_t>(segment)].first_byte * 8;
+    state.end_bit = segments[static_cast<std::size_t>(segment) + 1].first_byte * 8;
+  }
+}
+
+void ScanIntervals::finish(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                           FlatComponents& flat, ScanOutcome& outcome) {
+  const ScanLayout& layout = scan.layout;
+  results_.clear();
+  flat_.clear();
+  for (const IntervalState& state : states_) {
+    results_.push_back({state.fault, state.at.bit, state.end_bit});
+    if (state.at.mcu == state.end_mcu) continue;
+    flat_.push_back({state.at.mcu, state.end_mcu, {}});
+    std::copy_n(state.at.dc, kMaxComponents, flat_.back().dc);
+  }
+  report_scan(data, segments_, plan_, results_, outcome);
+  outcome.intervals = layout.intervals();
+  outcome.concealed_intervals += layout.intervals() - reached();
+  if (states_.back().end_mcu < layout.mcus())
+    flat_.push_back({states_.back().end_mcu, layout.mcus(), {}});
+  flat.set(scan, flat_);
+}
+
+}  // namespace zerorun

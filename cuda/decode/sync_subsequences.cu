@@ -80,7 +80,10 @@ __device__ std::uint32_t place_subsequences(const WalkArgs& a, Shared& s, std::i
     }
     __syncthreads();
     std::uint32_t own = thread < Shared::kSubsequences ? s.tally[thread] : 0;
-    IntervalMax(s.max_scan).InclusiveScan(own, own, cuda::maximum<>{});
+    // CUDA 12.4 has no cuda::maximum, and CUDA 13 has no cub::Max.
+    IntervalMax(s.max_scan).InclusiveScan(own, own, [](std::uint32_t one, std::uint32_t other) {
+      return max(one, other);
+    });
     interval = max(own, base);
   }
   const std::int64_t sub = first_sub + thread;

@@ -31,7 +31,7 @@ std::string container_name(AVFormatContext& context) {
 void read_display_matrix(const AVStream& stream, SourceInfo& info) {
   constexpr std::size_t kEntries = 9;
   std::size_t bytes = 0;
-  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
+  const std::uint8_t* data = side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes);
   std::array<std::int32_t, kEntries> matrix{};
   if (data == nullptr || bytes < sizeof(matrix)) return;
   std::memcpy(matrix.data(), data, sizeof(matrix));

@@ -24,7 +24,7 @@ AVRational video_time_base(const SinkOptions& options) {
 Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
   constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
   auto* matrix = reinterpret_cast<std::int32_t*>(
-      av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, kMatrixBytes));
+      add_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, kMatrixBytes));
   if (matrix == nullptr) return Status(Errc::out_of_memory);
   av_display_rotation_set(matrix, options.rotation_degrees);
   // Negates the factors of x, which mirrors the picture before it is turned.

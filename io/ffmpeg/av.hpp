@@ -9,6 +9,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/display.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/stereo3d.h>
 #include <libswscale/swscale.h>
 }
 
@@ -30,6 +31,7 @@ struct Release {
   void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
   void operator()(AVBSFContext* p) const noexcept { av_bsf_free(&p); }
   void operator()(SwsContext* p) const noexcept { sws_freeContext(p); }
+  void operator()(AVStereo3D* p) const noexcept { av_free(p); }
 };
 using PacketPtr = std::unique_ptr<AVPacket, Release>;
 using FramePtr = std::unique_ptr<AVFrame, Release>;
@@ -81,6 +83,17 @@ inline std::uint8_t* add_side_data(AVStream& stream, AVPacketSideDataType type,
   return av_stream_new_side_data(&stream, type, bytes);
 }
 #endif
+
+/// With its defaults; nullptr if there is no memory. Since FFmpeg 7.1 the library alone knows the
+/// size of this type.
+inline AVStereo3D* allocate_stereo(std::size_t& bytes) noexcept {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(59, 39, 100)
+  return av_stereo3d_alloc_size(&bytes);
+#else
+  bytes = sizeof(AVStereo3D);
+  return av_stereo3d_alloc();
+#endif
+}
 
 /// What the write callback of AVIOContext gets a pointer to.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61

@@ -3,12 +3,12 @@
 #include "io/ffmpeg/container_content.hpp"
 
 extern "C" {
-#include <libavutil/stereo3d.h>
 #include <libavutil/timecode.h>
 }
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "codec/base/try.hpp"
@@ -125,11 +125,12 @@ Status set_stereo_mode(const ContainerContent& content, const std::string& muxer
   }
   const int type = av_stereo3d_from_name(content.stereo_mode.c_str());
   if (type < 0) return Status::ok();
-  auto* stereo =
-      reinterpret_cast<AVStereo3D*>(add_side_data(video, AV_PKT_DATA_STEREO3D, sizeof(AVStereo3D)));
-  if (stereo == nullptr) return Status(Errc::out_of_memory);
-  *stereo = {};
+  std::size_t bytes = 0;
+  const std::unique_ptr<AVStereo3D, Release> stereo(allocate_stereo(bytes));
+  std::uint8_t* data = add_side_data(video, AV_PKT_DATA_STEREO3D, bytes);
+  if (!stereo || data == nullptr) return Status(Errc::out_of_memory);
   stereo->type = static_cast<AVStereo3DType>(type);
+  std::memcpy(data, stereo.get(), bytes);
   return Status::ok();
 }
 

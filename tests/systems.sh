@@ -55,7 +55,7 @@ inside() {
   chroot "$folder" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     LANG=C.UTF-8 ${CMAKE_BUILD_PARALLEL_LEVEL:+"CMAKE_BUILD_PARALLEL_LEVEL=$CMAKE_BUILD_PARALLEL_LEVEL"} \
     CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=/root/zerorun \
-    CCACHE_NOHASHDIR=true bash -euc "cd /root/zerorun; $1" </dev/null
+    CCACHE_NOHASHDIR=true PIP_CERT=/etc/ssl/certs/ca-certificates.crt bash -euc "cd /root/zerorun; $1" </dev/null
 }
 
 step "a minimal system"
@@ -63,6 +63,9 @@ debootstrap --variant=minbase "$suite" "$folder" >"$folder.log" || { tail "$fold
 rm "$folder.log"
 echo force-unsafe-io >"$folder/etc/dpkg/dpkg.cfg.d/unsafe"  # a crash may lose it
 for file in /etc/resolv.conf /etc/hosts; do [ ! -e $file ] || cat $file >"$folder$file"; done
+# The certificates that this machine trusts besides Debian's, for pip.
+mkdir -p "$folder/usr/local/share/ca-certificates"
+cp /usr/local/share/ca-certificates/*.crt "$folder/usr/local/share/ca-certificates" 2>/dev/null || true
 mount -t proc proc "$folder/proc"
 mount -t devpts devpts "$folder/dev/pts" -o newinstance,ptmxmode=0666
 mount -t tmpfs tmpfs "$folder/dev/shm"

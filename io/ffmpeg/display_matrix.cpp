@@ -35,18 +35,27 @@ struct Memory {
   }
 };
 
-/// Without a frame. Leaves `file` empty if the muxer cannot do that.
+/// Of one frame: Matroska's demuxer reads no file without. Leaves `file` empty if there is an
+/// error.
 void write_turned_file(const SinkOptions& options, const std::string& muxer, Memory& file) {
   constexpr int kSize = 16;
+  static std::array<std::uint8_t, 4> jpeg{0xFF, 0xD8, 0xFF, 0xD9};
   AVFormatContext* out = nullptr;
   if (avformat_alloc_output_context2(&out, nullptr, muxer.c_str(), nullptr) < 0) return;
   AVStream* const stream = avformat_new_stream(out, nullptr);
-  if (stream != nullptr) ffmpeg::describe_stream(*stream->codecpar, kSize, kSize);
+  const PacketPtr packet(av_packet_alloc());
   Dictionary header;
   header.set("movflags", "empty_moov");
-  if (stream != nullptr && set_display_matrix(options, *stream) &&
+  if (stream != nullptr && packet && set_display_matrix(options, *stream) &&
       avio_open_dyn_buf(&out->pb) >= 0) {
-    if (avformat_write_header(out, header.out()) >= 0) av_write_trailer(out);
+    ffmpeg::describe_stream(*stream->codecpar, kSize, kSize);
+    stream->time_base = {1, 25};
+    packet->data = jpeg.data();
+    packet->size = static_cast<int>(jpeg.size());
+    packet->pts = packet->dts = 0;
+    packet->flags = AV_PKT_FLAG_KEY;
+    if (avformat_write_header(out, header.out()) >= 0 && av_write_frame(out, packet.get()) >= 0)
+      av_write_trailer(out);
     file.size = avio_close_dyn_buf(out->pb, &file.bytes);
   }
   avformat_free_context(out);

@@ -34,9 +34,9 @@ fi
 folder=$ZERORUN_SYSTEM_FOLDER
 trap 'exit 130' INT TERM
 
-begin=0 table=()
+begin=0 title="" table=()
 step() {
-  [ "$begin" = 0 ] || table+=("$(printf '%8d  %s' $((SECONDS - begin)) "$title")")
+  [ -z "$title" ] || table+=("$(printf '%8d  %s' $((SECONDS - begin)) "$title")")
   title=$1 begin=$SECONDS
   printf '\n== %s: %s (%d s)\n' "$name" "$1" "$SECONDS"
 }
@@ -75,8 +75,10 @@ cache=${CCACHE_DIR:-$HOME/.cache/ccache}
 mkdir -p "$cache" "$folder/root/.cache/ccache"
 mount --bind "$cache" "$folder/root/.cache/ccache"
 
-step "samples/quickstart.sh"
-! wants quickstart || inside samples/quickstart.sh
+if wants quickstart; then
+  step "samples/quickstart.sh"
+  inside samples/quickstart.sh
+fi
 
 if wants tests; then
   step "tests/run.sh quick"

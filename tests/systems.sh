@@ -26,6 +26,7 @@ command -v debootstrap >/dev/null || { echo "systems.sh: there is no debootstrap
 # In namespaces of its own: mounts and processes end with it, however it ends.
 if [ -z "${ZERORUN_SYSTEM_FOLDER:-}" ]; then
   folder=$(mktemp -d "${TMPDIR:-/var/tmp}/zerorun-$name.XXXXXX")
+  chmod 755 "$folder"  # apt downloads as a user of its own
   trap 'rm -rf --one-file-system "$folder"' EXIT
   code=0
   ZERORUN_SYSTEM_FOLDER=$folder unshare --mount --pid --fork --kill-child "tests/systems.sh" "$name" $steps || code=$?

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Motion JPEG video on a fresh Debian 12 machine: installs missing packages, builds, makes an
+# Makes a Motion JPEG video on a fresh machine: installs missing packages, builds, makes an
 # image sequence from the photos in samples/media, encodes it, describes it, decodes it.
 # usage: samples/quickstart.sh [FOLDER]   (for the results; default build/quickstart)
 # SPDX-License-Identifier: MIT

@@ -71,7 +71,10 @@ fi
 # and four times that one by one. A source that includes too little, or that the compiler warns of when it
 # sees no other, is content then. So the library without CUDA is built one by one as well, and
 # `ZERORUN_UNITY=OFF tests/run.sh` builds all so.
-configure() { cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" --preset "$@" >/dev/null; }  # PRESET [OPTION...]
+# `ZERORUN_WERROR=ON tests/run.sh` treats warnings as errors, as .ci/run does.
+configure() {  # PRESET [OPTION...]
+  cmake -DZERORUN_UNITY="${ZERORUN_UNITY:-ON}" -DZERORUN_WERROR="${ZERORUN_WERROR:-OFF}" --preset "$@" >/dev/null
+}
 
 # Tests of the program wait for displays, disks and each other: cli.window keeps a core busy for 28 of its
 # 61 s. So one more runs than there are cores.

@@ -1,4 +1,5 @@
-// Owners of FFmpeg's C types, and FFmpeg's errors as Status. Only io/ffmpeg includes this file.
+// Owners of FFmpeg's C types, FFmpeg's errors as Status, and what differs from FFmpeg 5.1 to 8.
+// Only io/ffmpeg includes this file.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +9,12 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/display.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/stereo3d.h>
 #include <libswscale/swscale.h>
 }
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -27,6 +31,7 @@ struct Release {
   void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
   void operator()(AVBSFContext* p) const noexcept { av_bsf_free(&p); }
   void operator()(SwsContext* p) const noexcept { sws_freeContext(p); }
+  void operator()(AVStereo3D* p) const noexcept { av_free(p); }
 };
 using PacketPtr = std::unique_ptr<AVPacket, Release>;
 using FramePtr = std::unique_ptr<AVFrame, Release>;
@@ -48,6 +53,54 @@ class Dictionary {
  private:
   AVDictionary* entries_ = nullptr;
 };
+
+// Since FFmpeg 6.1 the side data of a stream belongs to its codec parameters.
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+/// nullptr if there is none.
+inline const std::uint8_t* side_data(const AVStream& stream, AVPacketSideDataType type,
+                                     std::size_t& bytes) noexcept {
+  const AVCodecParameters& codec = *stream.codecpar;
+  const AVPacketSideData* data =
+      av_packet_side_data_get(codec.coded_side_data, codec.nb_coded_side_data, type);
+  bytes = data == nullptr ? 0 : data->size;
+  return data == nullptr ? nullptr : data->data;
+}
+/// nullptr if there is no memory.
+inline std::uint8_t* add_side_data(AVStream& stream, AVPacketSideDataType type,
+                                   std::size_t bytes) noexcept {
+  AVCodecParameters& codec = *stream.codecpar;
+  const AVPacketSideData* data =
+      av_packet_side_data_new(&codec.coded_side_data, &codec.nb_coded_side_data, type, bytes, 0);
+  return data == nullptr ? nullptr : data->data;
+}
+#else
+inline const std::uint8_t* side_data(const AVStream& stream, AVPacketSideDataType type,
+                                     std::size_t& bytes) noexcept {
+  return av_stream_get_side_data(&stream, type, &bytes);
+}
+inline std::uint8_t* add_side_data(AVStream& stream, AVPacketSideDataType type,
+                                   std::size_t bytes) noexcept {
+  return av_stream_new_side_data(&stream, type, bytes);
+}
+#endif
+
+/// With its defaults; nullptr if there is no memory. Since FFmpeg 7.1 the library alone knows the
+/// size of this type.
+inline AVStereo3D* allocate_stereo(std::size_t& bytes) noexcept {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(59, 39, 100)
+  return av_stereo3d_alloc_size(&bytes);
+#else
+  bytes = sizeof(AVStereo3D);
+  return av_stereo3d_alloc();
+#endif
+}
+
+/// What the write callback of AVIOContext gets a pointer to.
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+using WrittenByte = const std::uint8_t;
+#else
+using WrittenByte = std::uint8_t;
+#endif
 
 /// Opens FFmpeg's libraries. Every way into io/ffmpeg begins with it. Errors: not_built.
 Status load();

@@ -3,12 +3,12 @@
 #include "io/ffmpeg/container_content.hpp"
 
 extern "C" {
-#include <libavutil/stereo3d.h>
 #include <libavutil/timecode.h>
 }
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "codec/base/try.hpp"
@@ -82,8 +82,9 @@ ContainerContent content_of(AVFormatContext& context, AVStream& video) {
     content.has_alpha = (d->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
     content.is_rgb = (d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
   }
-  const auto* stereo = reinterpret_cast<const AVStereo3D*>(
-      av_stream_get_side_data(&video, AV_PKT_DATA_STEREO3D, nullptr));
+  std::size_t bytes = 0;
+  const auto* stereo =
+      reinterpret_cast<const AVStereo3D*>(side_data(video, AV_PKT_DATA_STEREO3D, bytes));
   if (stereo != nullptr && stereo->type != AV_STEREO3D_2D) {
     content.stereo_mode = tag(video.metadata, "stereo_mode");
     if (content.stereo_mode.empty()) content.stereo_mode = av_stereo3d_type_name(stereo->type);
@@ -124,11 +125,12 @@ Status set_stereo_mode(const ContainerContent& content, const std::string& muxer
   }
   const int type = av_stereo3d_from_name(content.stereo_mode.c_str());
   if (type < 0) return Status::ok();
-  auto* stereo = reinterpret_cast<AVStereo3D*>(
-      av_stream_new_side_data(&video, AV_PKT_DATA_STEREO3D, sizeof(AVStereo3D)));
-  if (stereo == nullptr) return Status(Errc::out_of_memory);
-  *stereo = {};
+  std::size_t bytes = 0;
+  const std::unique_ptr<AVStereo3D, Release> stereo(allocate_stereo(bytes));
+  std::uint8_t* data = add_side_data(video, AV_PKT_DATA_STEREO3D, bytes);
+  if (!stereo || data == nullptr) return Status(Errc::out_of_memory);
   stereo->type = static_cast<AVStereo3DType>(type);
+  std::memcpy(data, stereo.get(), bytes);
   return Status::ok();
 }
 

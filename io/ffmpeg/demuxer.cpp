@@ -3,15 +3,13 @@
 #include "io/ffmpeg/demuxer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "codec/base/try.hpp"
 #include "io/ffmpeg/container_content.hpp"
+#include "io/ffmpeg/display_matrix.hpp"
 #include "io/ffmpeg/mkv_index.hpp"
 
 namespace zerorun::io::av {
@@ -25,27 +23,6 @@ std::string container_name(AVFormatContext& context) {
     return brand == nullptr || std::string_view(brand->value) == "qt  " ? "mov" : "mp4";
   }
   return std::string(names.substr(0, names.find(',')));
-}
-
-/// Clockwise degrees, to the nearest quarter turn, after mirroring left to right.
-void read_display_matrix(const AVStream& stream, SourceInfo& info) {
-  constexpr std::size_t kEntries = 9;
-  std::size_t bytes = 0;
-  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
-  std::array<std::int32_t, kEntries> matrix{};
-  if (data == nullptr || bytes < sizeof(matrix)) return;
-  std::memcpy(matrix.data(), data, sizeof(matrix));
-  // x' = m[0] x + m[3] y, y' = m[1] x + m[4] y: a negative determinant mirrors. To mirror before
-  // turning negates what is multiplied by x.
-  const bool mirrored = std::int64_t{matrix[0]} * matrix[4] < std::int64_t{matrix[1]} * matrix[3];
-  if (mirrored)
-    for (const std::size_t i : {0U, 1U})
-      matrix[i] = static_cast<std::int32_t>(-std::int64_t{matrix[i]});
-  const double counter_clockwise = av_display_rotation_get(matrix.data());
-  if (std::isnan(counter_clockwise)) return;
-  const long quarters = std::lround(-counter_clockwise / 90.0);
-  info.rotation_degrees = static_cast<int>(((quarters % 4) + 4) % 4) * 90;
-  info.mirrored = mirrored;
 }
 
 }  // namespace

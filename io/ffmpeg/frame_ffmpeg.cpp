@@ -186,6 +186,8 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     ZR_TRY(demuxer_->seek(from));
     avcodec_flush_buffers(codec_.get());
     waiting_.clear();
+    input_ended_ = false;
+    last_pts_ = AV_NOPTS_VALUE;
     FramePtr last;
     for (;;) {
       Result<bool> more = next_picture();
@@ -223,6 +225,8 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     for (;;) {
       int error = avcodec_receive_frame(codec_.get(), picture_.get());
       if (error >= 0) {
+        // After a seek the threads of FFmpeg 7's MPEG-4 decoder may give the last picture twice.
+        if (is_repeated(picture_->best_effort_timestamp)) continue;
         ++index_;
         return true;
       }
@@ -230,9 +234,15 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
       if (error != AVERROR(EAGAIN)) return undecodable(error);
       Result<bool> more = demuxer_->read(*packet_);
       if (!more) return more;
+      input_ended_ = !*more;
       error = avcodec_send_packet(codec_.get(), *more ? packet_.get() : nullptr);
       if (error < 0 && error != AVERROR_EOF) return undecodable(error);
     }
+  }
+
+  bool is_repeated(std::int64_t pts) noexcept {
+    const std::int64_t before = std::exchange(last_pts_, pts);
+    return input_ended_ && pts == before && pts != AV_NOPTS_VALUE;
   }
 
   Status undecodable(int error) {
@@ -247,7 +257,9 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
   SampleRules rules_;
   CodecPtr codec_;
   FramePtr picture_{av_frame_alloc()};
-  std::deque<FramePtr> waiting_;  // decoded by a seek
+  std::deque<FramePtr> waiting_;            // decoded by a seek
+  bool input_ended_ = false;                // the decoder has all packets
+  std::int64_t last_pts_ = AV_NOPTS_VALUE;  // of the picture before in the decoder
   SurfacePool surfaces_;
   Pool<ColourConverter> colours_;  // one for each thread that loads
 };

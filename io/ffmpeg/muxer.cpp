@@ -23,7 +23,7 @@ Muxer::~Muxer() {
   }
 }
 
-int Muxer::write_file(void* self, WriteByte* data, int count) {
+int Muxer::write_file(void* self, WrittenByte* data, int count) {
   Muxer& muxer = *static_cast<Muxer*>(self);
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
   if (muxer.head_.size() < kMovHeadBytes &&

@@ -43,16 +43,10 @@ class Muxer {
   const std::vector<std::byte>& head() const noexcept { return head_; }
 
  private:
-#if LIBAVFORMAT_VERSION_MAJOR >= 61
-  using WriteByte = const std::uint8_t;
-#else
-  using WriteByte = std::uint8_t;
-#endif
-
   explicit Muxer(OutputFile& file) noexcept : file_(file) {}
   Status check(int error);
   Status open_io();
-  static int write_file(void* self, WriteByte* data, int count);
+  static int write_file(void* self, WrittenByte* data, int count);
   static std::int64_t seek_file(void* self, std::int64_t offset, int whence);
 
   OutputFile& file_;

@@ -7,6 +7,7 @@
 #include "io/image_file.hpp"
 #include "io/ffmpeg/audio_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
+#include "io/ffmpeg/display_matrix.hpp"
 #include "io/ffmpeg/mov_index.hpp"
 #include "io/sinks.hpp"
 #include "zerorun/ffmpeg.hpp"
@@ -19,18 +20,6 @@ namespace {
 AVRational video_time_base(const SinkOptions& options) {
   if (options.variable_frame_rate) return to_av(options.time_base);
   return av_inv_q(to_av(options.frame_rate));
-}
-
-Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
-  constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
-  auto* matrix = reinterpret_cast<std::int32_t*>(
-      av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, kMatrixBytes));
-  if (matrix == nullptr) return Status(Errc::out_of_memory);
-  av_display_rotation_set(matrix, options.rotation_degrees);
-  // Negates the factors of x, which mirrors the picture before it is turned.
-  if (options.mirrored)
-    for (const int i : {0, 1}) matrix[i] = -matrix[i];
-  return Status::ok();
 }
 
 /// Fills in a new stream. Errors: invalid_argument (no size, no rate), out_of_memory.
@@ -58,7 +47,7 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
 
 /// A notice about options that the container cannot hold; empty if it holds all.
 std::string video_notice(const SinkOptions& options, const std::string& muxer) {
-  if (!is_turned(options) || muxer == "mov" || muxer == "mp4") return {};
+  if (!is_turned(options) || holds_display_matrix(options, muxer)) return {};
   return rotation_notice(options, muxer);
 }
 

@@ -108,10 +108,11 @@ class ContainersTest(ProgramTest):
                 self.assertAlmostEqual(before - times[0][0], after - times[1][0], delta=0.0011)
 
     def test_variable_rate_is_kept_or_refused(self):
+        # Without an edit list: FFmpeg 7's ends before the last frame, which no player then shows.
         source = self.path("variable.mov")
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1", "-vf",
                "setpts='if(lt(N,10),N,10+(N-10)*1.7)/25/TB'", "-vsync", "vfr", "-enc_time_base",
-               "1/1000", "-video_track_timescale", "1000", "-c:v", "mpeg4", source)
+               "1/1000", "-video_track_timescale", "1000", "-c:v", "mpeg4", "-use_editlist", "0", source)
         for kind in ("mov", "mkv"):
             out = self.path("out." + kind)
             self.encode(source, "-o", out)

@@ -197,13 +197,12 @@ class PictureTest(ProgramTest):
         self.encode(self.path("in.jpg"), "-o", self.path("out.jpg"))
         for kind in ("png", "tif", "webp"):
             self.decode(self.path("in.jpg"), "-o", self.path("out." + kind))
-        # ImageMagick 6 reads the EXIF of JPEG files alone, and complains about the XMP of every WebP
-        # file, webpmux's too: only what it says on stdout counts.
-        makers = {"jpg": "Maker", "png": "", "tif": "", "webp": ""}
-        for kind, maker in makers.items():
+        # ImageMagick 6 reads the EXIF of JPEG files alone, ImageMagick 7 that of others too. 6 complains about
+        # the XMP of every WebP file, webpmux's too: only what it says on stdout counts.
+        for kind, maker in (("jpg", "Maker"), ("png", "(Maker)?"), ("tif", "(Maker)?"), ("webp", "(Maker)?")):
             done = subprocess.run(["identify", "-format", "%m %w %[EXIF:Make] %[icc:description]",
                                    self.path("out." + kind)], capture_output=True, text=True)
-            self.assertIn(f"40 {maker} swapped red and green", done.stdout, kind + done.stderr)
+            self.assertRegex(done.stdout, f"40 {maker} swapped red and green", kind + done.stderr)
         done = subprocess.run(["convert", self.path("out.tif"), "icc:-"], capture_output=True)
         self.assertEqual(done.stdout, swapped_profile())
 

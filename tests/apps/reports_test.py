@@ -8,7 +8,7 @@ import re
 import unittest
 
 from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
-                     needs_opencv)
+                     needs_opencv, needs_terminal)
 
 
 class StatsTest(ProgramTest):
@@ -216,6 +216,7 @@ class ProgressTest(ProgramTest):
         self.assertRegex(line, r"^ *\d+/\d+ +[\d.]+% \| [\d.]+ fps [\d.]+x \| [\d.]+ Mb/s \| "
                                r"[\d.]+ ms/f \| ETA \d+:\d\d$|^ *\d+ frames \| ")
 
+    @needs_terminal
     def test_on_a_terminal_the_line_is_rewritten_at_most_ten_times_a_second(self):
         import os
         import pty

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from support import (PROGRAM, VERSION, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
-                     needs_opencv)
+                     needs_opencv, needs_terminal)
 
 INTRUDER = os.environ.get("ZERORUN_INTRUDER", "")
 CONTAINERS = ["mov", "mp4", "mkv", "avi", "mjpeg"]
@@ -237,12 +237,14 @@ class SandboxTest(ProgramTest):
         os.close(terminal)
         return text
 
+    @needs_terminal
     def test_reading_from_a_terminal_does_not_stop_it(self):
         """The child is no foreground process. It would get SIGTTIN and stop, and its parent would wait."""
         text = self.at_terminal("encode", "-", "--format", "y4m", "-o", self.path("out/a.mjpeg"), "--sandbox")
         self.assertIn(b"zerorun: ", text)
         self.assertFalse(os.path.exists(self.path("out/a.mjpeg")))
 
+    @needs_terminal
     @unittest.skipUnless(INTRUDER, "there is no intruder")
     def test_a_terminal_cannot_be_changed(self):
         source = make_y4m(self.path("in/intrude.y4m"))

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pathlib
+import pty
 import random
 import shutil
 import subprocess
@@ -30,6 +31,19 @@ needs_djpeg = unittest.skipUnless(HAS_DJPEG, "djpeg is not installed")
 needs_containers = unittest.skipUnless(
     BUILT_WITH_FFMPEG and HAS_FFMPEG, "this build or this machine has no FFmpeg")
 needs_opencv = unittest.skipUnless(BUILT_WITH_OPENCV, "this build has no OpenCV")
+
+
+def _has_terminals():
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
+needs_terminal = unittest.skipUnless(
+    _has_terminals(), "this machine has no pseudo-terminals: /dev/pts is not mounted, as in a chroot")
 
 PIXELS = {  # y4m tag: chroma size of a luma size
     "420jpeg": lambda w, h: ((w + 1) // 2, (h + 1) // 2),

@@ -15,6 +15,7 @@ CMAKE = os.environ["CMAKE"]
 CXX = os.environ["CXX"]
 CC = os.environ["CC"]
 UNITY = os.environ["ZERORUN_UNITY"]
+WERROR = os.environ["ZERORUN_WERROR"]
 # A folder as deep as that of the build that is tested, for ccache: then headers have the same paths.
 BUILDS = os.environ.get("ZERORUN_BUILDS") and pathlib.Path(os.environ["ZERORUN_BUILDS"])
 HAVE_CUDA = os.environ["ZERORUN_HAVE_CUDA"] == "1"
@@ -144,7 +145,7 @@ class InstallTest(unittest.TestCase):
                      "FetchContent_MakeAvailable(zerorun)\n"):
             with self.subTest(door):
                 folder = self.project("set(ZERORUN_IO OFF)\nset(ZERORUN_CUDA OFF)\n"
-                                      "set(ZERORUN_WERROR ON)\n" + door +
+                                      f"set(ZERORUN_WERROR {WERROR})\n" + door +
                                       "add_executable(consumer consumer.cpp)\n"
                                       "target_link_libraries(consumer zerorun::zerorun)\n",
                                       HERE / "consumer" / "consumer.cpp")

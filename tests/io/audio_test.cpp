@@ -124,8 +124,9 @@ TEST_F(Audio, IsTrimmedToTheRange) {
 }
 
 TEST_F(Audio, WhatDoesNotFitIsLeftOutWithAWord) {
-  const std::string source = make_source("s.avi", "pcm_s16le");
-  EXPECT_THAT(write("o.mp4", source), testing::HasSubstr("pcm_s16le"));
+  // No version of FFmpeg writes it into MP4; from 7 on PCM is.
+  const std::string source = make_source("s.avi", "adpcm_ms");
+  EXPECT_THAT(write("o.mp4", source), testing::HasSubstr("adpcm_ms"));
   EXPECT_TRUE(read_sound(scratch_.path("o.mp4")).packets.empty());
   EXPECT_EQ(probe_video(scratch_.path("o.mp4"))["nb_read_frames"], "90");
 }

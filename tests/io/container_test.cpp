@@ -208,16 +208,20 @@ TEST_P(Container, RotationSurvivesWhereThereIsAPlace) {
     io::SinkOptions options = options_for();
     options.rotation_degrees = degrees;
     options.overwrite = true;
+    bool is_kept = false;
     {
       auto sink = io::open_packet_sink({path(), "", {}}, options);
       ASSERT_TRUE(sink);
-      EXPECT_EQ((*sink)->notice().empty(), is("mov") || is("mp4")) << (*sink)->notice();
+      is_kept = (*sink)->notice().empty();
+      // Matroska has a place for it in newer versions of FFmpeg.
+      const bool has_place = is("mov") || is("mp4") || (is("mkv") && is_kept);
+      EXPECT_EQ(is_kept, has_place) << (*sink)->notice();
       ASSERT_TRUE((*sink)->write(make_packets(1)[0], {0, 1}));
       ASSERT_TRUE((*sink)->finish());
     }
     auto source = io::open_packets({path(), "", {}}, {});
     ASSERT_TRUE(source);
-    EXPECT_EQ((*source)->info().rotation_degrees, is("mov") || is("mp4") ? degrees : 0);
+    EXPECT_EQ((*source)->info().rotation_degrees, is_kept ? degrees : 0);
   }
 }
 

@@ -28,6 +28,15 @@ class Media : public testing::Test {
     return path;
   }
 
+  /// FFV1 whose samples are the raw ones. FFmpeg 7 converts them unless the input has the tags,
+  /// too.
+  std::string make_tagged(const std::string& pix_fmt, const std::string& raw,
+                          const std::string& range, const std::string& matrix) {
+    return make(pix_fmt, raw,
+                "-vf setparams=range=" + range + ":colorspace=" + matrix +
+                    " -c:v ffv1 -color_range " + range + " -colorspace " + matrix);
+  }
+
   static std::string noise(std::size_t bytes) {
     std::string out(bytes, '\0');
     std::uint32_t state = 12345;
@@ -62,8 +71,7 @@ TEST_F(Media, FullRangeBt601PassesUntouched) {
   for (const auto& [pix_fmt, format, size] : kinds) {
     const std::string raw = noise(size);
     io::SourceInfo info;
-    const ReadFrames got =
-        read(make(pix_fmt, raw, "-c:v ffv1 -color_range pc -colorspace smpte170m"), &info);
+    const ReadFrames got = read(make_tagged(pix_fmt, raw, "pc", "smpte170m"), &info);
     ASSERT_EQ(got.samples.size(), 1u) << pix_fmt;
     EXPECT_EQ(info.format, format) << pix_fmt;
     EXPECT_EQ(got.samples[0], bytes_of(raw)) << pix_fmt;
@@ -89,20 +97,21 @@ TEST_F(Media, TagsDecideRangeAndMatrix) {
   const std::string raw = noise(48 * 32 * 3);
   const auto* base = reinterpret_cast<const std::uint8_t*>(raw.data());
   const io::YccPlanes planes{{base, base + 48 * 32, base + 2 * 48 * 32}, {48, 48, 48}};
-  const std::tuple<const char*, io::YccCoding> cases[] = {
-      {"-color_range tv -colorspace smpte170m", {8, false, io::kBt601}},
-      {"-color_range tv -colorspace bt470bg", {8, false, io::kBt601}},
-      {"-color_range tv -colorspace bt709", {8, false, io::kBt709}},
-      {"-color_range pc -colorspace bt709", {8, true, io::kBt709}},
-      {"-color_range tv -colorspace bt2020nc", {8, false, io::kBt2020}},
-      {"", {8, false, io::kBt601}},  // no tags, standard definition
+  const std::tuple<const char*, const char*, io::YccCoding> cases[] = {
+      {"tv", "smpte170m", {8, false, io::kBt601}},
+      {"tv", "bt470bg", {8, false, io::kBt601}},
+      {"tv", "bt709", {8, false, io::kBt709}},
+      {"pc", "bt709", {8, true, io::kBt709}},
+      {"tv", "bt2020nc", {8, false, io::kBt2020}},
+      {"", "", {8, false, io::kBt601}},  // no tags, standard definition
   };
-  for (const auto& [tags, coding] : cases) {
+  for (const auto& [range, matrix, coding] : cases) {
     Frame expected = *Frame::create(PixelFormat::yuv444p, 48, 32);
     io::YccToJfif(coding).convert(planes, expected.view());
-    const ReadFrames got = read(make("yuv444p", raw, std::string("-c:v ffv1 ") + tags));
-    ASSERT_EQ(got.samples.size(), 1u) << tags;
-    EXPECT_EQ(got.samples[0], packed(std::as_const(expected).view())) << tags;
+    const ReadFrames got = read(*range == '\0' ? make("yuv444p", raw, "-c:v ffv1")
+                                               : make_tagged("yuv444p", raw, range, matrix));
+    ASSERT_EQ(got.samples.size(), 1u) << range << matrix;
+    EXPECT_EQ(got.samples[0], packed(std::as_const(expected).view())) << range << matrix;
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/syntax/marker.hpp"
-#include "cuda/decode/scan_in_flight.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,13 +1,17 @@
 // How a scan is synchronised and launched: a pure function of its header, its sizes and the limits
-// of the device. Host code, so that a test can ask for any device.
+// of the device; and the memory of which strategy decoded the last scans. Host code, so that a test
+// can ask for any device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "cuda/base/device_limits.hpp"
-#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/tuning.hpp"
 
 namespace zerorun {
 
@@ -100,5 +104,50 @@ constexpr ScanPlan plan_exhaustive(const DeviceLimits& limits, const ScanNeeds& 
 constexpr ScanPlan plan_scan(const DeviceLimits& limits, const ScanNeeds& scan, Strategy strategy) {
   return strategy == Strategy::map ? plan_map(limits, scan) : plan_exhaustive(limits, scan);
 }
+
+/// Holds the shapes of the last kStrategyShapes scans that the map strategy failed and the
+/// exhaustive strategy decoded; a decoder may serve several videos in turn. One instance per
+/// decoder.
+class StrategyMemory {
+ public:
+  struct Shape {
+    std::uint32_t blocks, bytes;
+    /// The same blocks, and bytes that differ by at most a sixteenth.
+    bool is_like(const Shape& other) const {
+      const std::uint32_t apart = bytes > other.bytes ? bytes - other.bytes : other.bytes - bytes;
+      return blocks == other.blocks && apart <= other.bytes / 16;
+    }
+  };
+
+  /// Whether the exhaustive strategy should come first. True for kStrategyTrust scans of a shape;
+  /// then the map strategy is tried again.
+  bool skips_map(const Shape& scan) {
+    const auto known = std::ranges::find_if(
+        known_, [&](const Known& k) { return k.left != 0 && scan.is_like(k.shape); });
+    if (known == known_.end()) return false;
+    --known->left;
+    return true;
+  }
+
+  /// After the map strategy was tried. `failed`: the exhaustive strategy decoded the scan.
+  void map_was_tried(const Shape& scan, bool failed) {
+    const auto known =
+        std::ranges::find_if(known_, [&](const Known& k) { return scan.is_like(k.shape); });
+    if (!failed) {
+      if (known != known_.end()) *known = {};
+      return;
+    }
+    const auto slot = known != known_.end() ? known : known_.end() - 1;
+    *slot = {scan, kStrategyTrust};
+    std::rotate(known_.begin(), slot, slot + 1);  // the newest first
+  }
+
+ private:
+  struct Known {
+    Shape shape;
+    std::uint32_t left;  ///< scans that skip the map strategy
+  };
+  std::array<Known, kStrategyShapes> known_{};
+};
 
 }  // namespace zerorun

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "cuda/base/look_back.cuh"
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun {
 

@@ -1,6 +1,6 @@
 // Each thread computes an entry of one kind of the fast decoder's code tables.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/scan_tables.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include <algorithm>
 

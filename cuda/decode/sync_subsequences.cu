@@ -4,7 +4,7 @@
 // its neighbour no longer changed, a CTA needed 35 rounds for a 4K photo at q90; now it needs four
 // to eight.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"

@@ -2,7 +2,7 @@
 // coefficients come from pairs that all threads of the CTA expand together (expand_pairs.cuh), and
 // both passes of the inverse transform run in registers.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/transform_blocks.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include "codec/arith/dct8.hpp"
 #include "cuda/base/architecture.cuh"

@@ -1,6 +1,6 @@
 // Stuffed bytes -> clean bytes in one pass; a tile finds its place by looking back.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/unstuff_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include <cub/block/block_scan.cuh>
 

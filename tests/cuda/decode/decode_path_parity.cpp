@@ -15,9 +15,8 @@
 
 #include "codec/pipeline/step_times.hpp"
 #include "cuda/base/memory.hpp"
-#include "cuda/decode/scan_in_flight.hpp"
-#include "cuda/decode/scan_tables.hpp"
-#include "cuda/decode/decode_choices.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 #include "cuda/decode/tuning.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"

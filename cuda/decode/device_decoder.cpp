@@ -44,7 +44,7 @@ struct DeviceDecoder::Impl {
       used = false;
       return report;
     }
-    // After an error too: some stages may be under way.
+    // After an error too: kernels may still run.
     const cudaError_t error = cudaEventRecord(done.get(), stream);
     used = true;
     if (report) ZR_CUDA_TRY(error);

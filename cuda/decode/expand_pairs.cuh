@@ -1,6 +1,6 @@
 // How a CTA of transform_blocks() takes the pairs of its blocks: its threads share them evenly, and
 // each AC coefficient goes to its place in shared memory. A block is a run of pairs, and block
-// run-length decode tells which block a thread's pairs begin in.
+// run-length decode gives the block in which a thread's pairs begin.
 // SPDX-License-Identifier: MIT
 #pragma once
 

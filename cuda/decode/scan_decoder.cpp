@@ -181,7 +181,7 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
       if (report.faults == 0) memory_.map_was_tried(shape, /*failed=*/true);
     }
   }
-  return ScanResult{report.faults == 0 && report.late_fault == 0, report.consumed_bytes};
+  return ScanResult{report.faults == 0 && report.dc_fault == 0, report.consumed_bytes};
 }
 
 Strategy ScanDecoder::choose_strategy(const Job& job) {

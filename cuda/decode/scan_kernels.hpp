@@ -20,6 +20,9 @@
 
 namespace zerorun {
 
+/// Bytes of a tile of unstuff_scan(), which one CTA takes; tiles are aligned in memory.
+inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
+
 /// All pointers are device memory but `report` and, if the scan is followed, `in`.
 struct UnstuffScanArgs {
   const std::uint8_t* in;
@@ -29,8 +32,8 @@ struct UnstuffScanArgs {
   /// (scan_progress.cuh).
   bool is_followed;
   /// No other scan is being decoded: the kernel behind this one may begin at once, and waits.
-  /// Others in flight would have less room meanwhile: with early launches 1920x1080, one of eight,
-  /// took 22 us instead of 18.4 (H200).
+  /// Others in flight would have less room: 1920x1080, one of eight, takes 22 us with early
+  /// launches and 18.4 without (H200).
   bool is_alone;
   std::uint8_t* clean;  ///< out, [in_bytes + kCleanPadding + 3]: big-endian bytes of words
   std::uint32_t* interval_first;  ///< out, [intervals + 1]: the first clean byte; the last entry
@@ -103,6 +106,8 @@ Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchC
 /// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
 Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
 
+/// Blocks of a CTA of transform_blocks(), one a thread.
+inline constexpr std::uint32_t kTransformBlocks = 64;
 /// From a row of a block in shared memory to the next: transform_blocks() keeps the same row of all
 /// blocks of a CTA together.
 inline constexpr std::uint32_t kCoefficientRowBytes =

@@ -44,7 +44,7 @@ ZR_HD std::uint32_t clean_words(const ScanSummary& summary) {
 /// What the host gets to know. Pinned memory, written by the device.
 struct ScanReport {
   std::uint32_t faults;
-  std::uint32_t late_fault;  ///< not 0: a DC value that no encoder makes
+  std::uint32_t dc_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
 };
 

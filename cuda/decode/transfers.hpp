@@ -60,8 +60,8 @@ class FrameDownload {
 
   /// Copies the planes after the work enqueued on `stream`, and returns when they have arrived. The
   /// device writes to pinned memory itself; for other memory the CPU copies each piece from pinned
-  /// staging while the next ones travel. Bytes between the rows stay as they are. `probe` is told
-  /// of the step "download".
+  /// staging while the next ones travel. Bytes between the rows stay as they are. `probe` gets
+  /// the step "download".
   Status run(std::span<const PlaneCopy> planes, cudaStream_t stream, const StepProbe& probe = {});
 
  private:

@@ -16,7 +16,7 @@
 
 namespace zerorun::test {
 
-/// How many of a chunk's starts were found_starts, and the first promise that was broken, or null.
+/// How many of a chunk's starts were found, and the first promise that was broken, or null.
 struct FoundStarts {
   int found_starts = 0, all = 0;
   const char* broken = nullptr;

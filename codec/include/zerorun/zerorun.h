@@ -341,7 +341,7 @@ typedef struct zerorun_decode_report {
   int64_t intervals;
   int64_t concealed_intervals;  /* damaged restart intervals */
   zerorun_status first_problem; /* the first damage or oddity; ZERORUN_OK: none */
-  int64_t cpu_scans;           /* scans that the CUDA backend left to the CPU */
+  int64_t cpu_scans;            /* scans that the CUDA backend left to the CPU */
 } zerorun_decode_report;
 
 typedef struct zerorun_decoder zerorun_decoder;

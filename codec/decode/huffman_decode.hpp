@@ -22,7 +22,9 @@ struct BitCursor {
   Errc fault;                ///< out: ok, truncated, bad_huffman_code or run_past_block_end
 };
 
-/// Blocks from the one with the fault on get only the pair (0, 0): DIFF 0 and no AC.
+/// On the CPU, blocks from the one with the fault on get only the pair (0, 0): DIFF 0 and no AC.
+/// The CUDA twin is for sound bits: it reports `good_blocks` and `fault`, and leaves those blocks
+/// and the cursor's `bit` undefined.
 struct HuffmanDecodeArgs {
   ScanLayout layout;
   const std::uint8_t* bytes;  ///< clean bytes. CUDA: 4-byte aligned

@@ -129,7 +129,7 @@ __device__ OwnSubsequence place_own(const WalkArgs& a, Shared& s, std::uint64_t&
   CountSum(s.sum_scan).ExclusiveSum(pack_counts(own.blocks, own.pairs), place, sum);
   own.block = blocks_of(place);
   own.pair = pairs_of(place);
-  if (threadIdx.x == 0) tell_counts(a, sum);
+  if (threadIdx.x == 0) publish_counts(a, sum);
   return own;
 }
 

@@ -6,9 +6,9 @@
 
 #include "cuda/decode/scan_progress.cuh"
 #include "cuda/decode/subsequence_ends.hpp"
-#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun::chunk_sync {
 

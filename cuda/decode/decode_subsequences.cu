@@ -9,6 +9,8 @@
 namespace zerorun {
 namespace {
 
+/// CTAs for which the shared memory of a processor has room.
+constexpr int kDecodeCtas = 5;
 /// The most; a CTA has one for each subsequence of a chunk.
 constexpr int kMostThreads = kChunkSubsequences;
 

@@ -10,7 +10,7 @@
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/decode/frame_download.hpp"
+#include "cuda/decode/transfers.hpp"
 
 namespace zerorun {
 

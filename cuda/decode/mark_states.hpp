@@ -13,6 +13,14 @@
 
 namespace zerorun {
 
+/// A mark is at every so many subsequences.
+inline constexpr std::uint32_t kMarkSubsequences = 4;
+/// Subsequences in which a block begins, wherever they are: the longest has 27 bits of a DC and 26
+/// for each AC coefficient.
+inline constexpr std::uint32_t kSeedSubsequences = 6;
+static_assert(kSeedSubsequences * kSubsequenceBits >= 16 + 11 + 63 * (16 + 10));
+/// How many subsequences before each seed place but the first its walks begin, and in how many.
+inline constexpr std::uint32_t kLateSeedDistance = 8, kLateSeedSubsequences = 2;
 /// Stands for the slot of a state that is not kept.
 inline constexpr std::uint32_t kNoSlot = 255;
 /// In place of a state: the slot is free. No walk has it.

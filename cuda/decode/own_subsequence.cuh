@@ -6,9 +6,9 @@
 #include "cuda/base/kept.cuh"
 #include "cuda/base/look_back.cuh"
 #include "cuda/decode/pair_sink.hpp"
-#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun {
 
@@ -60,12 +60,12 @@ __device__ inline std::uint32_t decode_directly(const WalkArgs& a, const SharedW
 
 /// The state of a chunk is a sum of pack_counts(), without the two highest bits of its blocks: no
 /// sound scan has so many.
-__device__ inline void tell_counts(const WalkArgs& a, std::uint64_t own) {
+__device__ inline void publish_counts(const WalkArgs& a, std::uint64_t own) {
   const std::uint64_t status = blockIdx.x == 0 ? kTileInclusive : kTileAggregate;
   store_relaxed(a.chunk_counts + blockIdx.x, status | (own & kTileSumMask));
 }
-/// Blocks and pairs before the chunk, which has `own`; waits until all chunks before have told
-/// theirs. Called by one warp.
+/// Blocks and pairs before the chunk, which has `own`; waits until all chunks before have
+/// published theirs. Called by one warp.
 __device__ inline std::uint64_t count_before(const WalkArgs& a, std::uint64_t own) {
   if (blockIdx.x == 0) return 0;
   std::uint64_t before = 0;

@@ -92,8 +92,7 @@ ZR_HD void store_range(std::uint16_t* to, const EightPairs& eight, std::uint32_t
 }
 
 /// Stores eight pairs at once. If 32 threads each store single pairs at distant places, the memory
-/// pipe is so busy that look-ups wait. (With pairs of 32 bits, a 3848x2168 photo at q90 on an H200,
-/// subsequences of 544 bits: 83 us a frame with single ones, 49 with four at once.)
+/// pipe is so busy that look-ups wait.
 struct PairSink {
   static constexpr std::uint32_t kBlockUnits = 1;
 

@@ -1,7 +1,7 @@
 // How far unstuff_scan() has got with a scan, for kernels that begin before it has ended.
 //
 // It reads pinned host memory then, at the pace of the bus, which is slower than the walks over
-// what has arrived. Its tiles tell in their states when what they wrote can be read. A CTA of a
+// what has arrived. Its tiles publish in their states when what they wrote can be read. A CTA of a
 // kernel behind it waits for the tiles that have its own bytes, and no longer.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "cuda/base/look_back.cuh"
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun {
 
@@ -59,9 +59,9 @@ __device__ ScanProgress await_progress(const WalkArgs& a, std::uint32_t from,
   return progress_of(a, state, true);
 }
 
-/// Tells who follows the kernel that what the CTA wrote can be read. `counts`: pack_counts() up to
+/// Publishes that what the CTA wrote can be read. `counts`: pack_counts() up to
 /// its end; anything if the scan has a fault. Called by all threads.
-__device__ inline void tell_readable(const WalkArgs& a, std::uint64_t counts) {
+__device__ inline void publish_readable(const WalkArgs& a, std::uint64_t counts) {
   __syncthreads();
   if (threadIdx.x != 0) return;
   __threadfence();

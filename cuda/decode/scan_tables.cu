@@ -1,6 +1,6 @@
-// Each thread computes an entry of one kind of the fast decoder's code tables.
+// Each thread computes an entry of one kind of the GPU decoder's code tables.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/scan_tables.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include <algorithm>
 
@@ -9,9 +9,8 @@
 namespace zerorun {
 namespace {
 
-/// Photos of 1924x1084 with optimal tables of their own, one of eight: 22.8 us; 23.1 with 256, and
-/// with 128 threads that make all parts each. The kernel alone takes 5.8 us under a profiler, 8.4
-/// with those 128 (H200).
+/// Photos of 1924x1084 with optimal tables of their own, one of eight: 22.8 us; 23.1 with 256
+/// (H200).
 constexpr int kThreads = 512;
 /// What CTAs make for a side and a pair of tables.
 enum Part : unsigned { kSymbols, kSkips, kLongCodewords, kParts };
@@ -24,9 +23,8 @@ __device__ void copy_by_words(const T& from, T& to) {
     reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
 }
 
-/// What the tables are made of comes with the launch. When the host sent a code table for each, a
-/// picture of 1920x1080 with tables of its own took 98 us instead of 77 (70 with those of the
-/// picture before; H200).
+/// What the tables are made of comes with the launch. A picture of 1920x1080 with tables of its own
+/// takes 77 us so, and 70 with those of the picture before (H200).
 __global__ void __launch_bounds__(kThreads)
     scan_tables_kernel(const __grid_constant__ ScanTablesSource from, WalkTables* tables,
                        ScanSteps* steps) {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/walk_tables.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/base/kept.cuh"

@@ -21,6 +21,12 @@
 namespace zerorun {
 
 static_assert(kMaxBlocksPerMcu <= kMostEnds);
+/// Subsequences of a segment; one thread follows the maps through a segment.
+inline constexpr std::uint32_t kSegmentSubsequences = 8;
+/// An end state is offered if at most so many walks are left and its walk passed so many blocks.
+inline constexpr std::uint32_t kOfferWalks = 8, kOfferBlocks = kSubsequenceBits * 10 / 36;
+/// Room that is left for end states which were not offered.
+inline constexpr std::uint32_t kEndsNotOffered = 4;
 /// Stands for the number of an end that is not kept.
 inline constexpr std::uint32_t kForeignEnd = 31;
 
@@ -152,12 +158,6 @@ struct SubsequenceEnds {
       number = follow_whole_segment(sub / kSegmentSubsequences, number);
     for (; sub < to; ++sub) number = follow(sub, number);
     return number;
-  }
-
-  /// From end `number` of subsequence 0 to the end before `to`, which is not in the first segment.
-  ZR_HD std::uint32_t follow_from_first(std::uint32_t to, std::uint32_t number) const {
-    for (std::uint32_t sub = 1; sub < kSegmentSubsequences; ++sub) number = follow(sub, number);
-    return follow_subsequences(kSegmentSubsequences, to, number);
   }
 
  private:

@@ -222,10 +222,10 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 /// some codeword meet before a step at the end of that block at the latest.
 ///
 /// A walk that comes to bits that are no codeword is none of a sound scan's, but some wrong guess.
-/// It ends that block and goes to `stop` as to the start of an MCU, where all such walks meet. If
-/// each went on by itself, a page of text of 1920x1080 at q97 with optimal tables would need 12.8
-/// walks a subsequence instead of 9.2, and in 167 of its 170 chunks there would be no room for
-/// their ends. Runs past a block's end go unnoticed; decoding finds them.
+/// It ends that block and goes to `stop` as to the start of an MCU, where all such walks meet: else
+/// a page of text at q97 with optimal tables would need 12.8 walks a subsequence instead of 9.2,
+/// and its chunks no room for their ends. Runs past a block's end go unnoticed; decoding finds
+/// them.
 ///
 /// `Bits`: as for BitFront; a few words after the last bit may be read. `Tables`: place(phase) of a
 /// block, block(place), phase_before(place) (of the block before), ac_of(DC table);

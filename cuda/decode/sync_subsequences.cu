@@ -1,10 +1,8 @@
 // Huffman-coded bits synchronise themselves, after Weissenberger and Schmidt, "Accelerating JPEG
 // Decompression on GPUs" (2021), but with a guess for each block of the MCU and with maps instead
-// of repetition: see subsequence_ends.hpp. With one guess for each subsequence, walked again until
-// its neighbour no longer changed, a CTA needed 35 rounds for a 4K photo at q90; now it needs four
-// to eight.
+// of repetition: see subsequence_ends.hpp. A CTA needs four to eight rounds for a 4K photo at q90.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/walk_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
@@ -47,7 +45,7 @@ __device__ ScanProgress await_chunk(const WalkArgs& a, Shared& s, std::int64_t f
     return {a.summary->clean_bytes, a.intervals, true};
   }
   if (threadIdx.x < 32) {
-    // Where intervals begin is told by all tiles. Without restart markers only the CTA's own count.
+    // All tiles say where intervals begin. Without restart markers only the CTA's own count.
     const std::uint32_t from =
         a.intervals > 1 ? 0 : static_cast<std::uint32_t>(max(first_sub, std::int64_t{0}));
     // So many whole subsequences, and one more, so that no codeword of the chunk ends behind them.
@@ -200,7 +198,7 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
   const bool is_head = has_column && s.ends.head[sub];
   const bool matches = has_column && s.ends.open[sub] && (is_head || sub > 0);
   // Ends before the subsequence that were walked from, and its own whose walks are listed.
-  std::uint32_t walked = 0, told = has_column ? s.ends.count[sub] : 0;
+  std::uint32_t walked = 0, listed_ends = has_column ? s.ends.count[sub] : 0;
   for (std::uint32_t round = 0; round < kMostRounds; ++round) {
     const std::uint32_t listed = s.listed[round % 2];
     std::uint32_t& listed_next = s.listed[1 - round % 2];
@@ -226,9 +224,9 @@ __device__ bool walk_ends(const WalkArgs& a, Shared& s, const SkipTables& tables
       }
       if (round >= kOfferRounds && s.offered != kNoOffer) s.ends.offer(sub, s.offered);
       const std::uint32_t count = s.ends.count[sub];
-      if (count != told && follows_another(s, sub + 1))
-        list_walks(s, listed_next, sub + 1, told, count);
-      told = count;
+      if (count != listed_ends && follows_another(s, sub + 1))
+        list_walks(s, listed_next, sub + 1, listed_ends, count);
+      listed_ends = count;
     }
     __syncthreads();
   }
@@ -290,7 +288,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, us
     wait_for_copies();
   }
   if (kCollects && follows_bus(a)) {
-    tell_readable(a, counts);
+    publish_readable(a, counts);
     // The kernel behind this one waits for this one alone.
     wait_for_previous_kernel();
   }

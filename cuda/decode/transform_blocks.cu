@@ -2,7 +2,7 @@
 // coefficients come from pairs that all threads of the CTA expand together (expand_pairs.cuh), and
 // both passes of the inverse transform run in registers.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/transform_blocks.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include "codec/arith/dct8.hpp"
 #include "cuda/base/architecture.cuh"
@@ -155,7 +155,7 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
 /// kernel before run or are done.
 __device__ void await_pairs(const TransformBlocksArgs& a, std::uint32_t first,
                             std::uint32_t behind) {
-  // Chunks that end before the first block, as far as a sample of them tells.
+  // Chunks that end before the first block, by a sample of them.
   const std::uint32_t step = (a.chunks + 31) / 32;
   const std::uint32_t behind_sample = (threadIdx.x % 32 + 1) * step;
   const std::uint64_t sample =
@@ -211,7 +211,7 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
     const std::uint32_t begin = s.first_pair[threadIdx.x], end = s.first_pair[threadIdx.x + 1];
     const bool possible = begin <= end && end - begin <= kBlockSize && end <= a.pair_capacity;
     if (!__syncthreads_and(possible)) {
-      a.report->late_fault = 1;
+      a.report->dc_fault = 1;
       return give_up();
     }
   }
@@ -234,7 +234,7 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   usual &= is_usual(difference, kMostDcDifference) &&
            dc_before == static_cast<std::int16_t>(dc_before) &&
            is_usual(dc_value, kMaxNarrowCoefficient);
-  if (!usual) a.report->late_fault = 1;
+  if (!usual) a.report->dc_fault = 1;
 
   const ScanLayout::Component& shape = a.layout.component[component];
   const auto mcu_y = static_cast<std::int32_t>(a.by_mcus_wide.quotient(mcu));

@@ -1,8 +1,6 @@
 // Sizes that the GPU decoder may choose freely: they change its speed, never its samples. Each has
 // the measurement that chose it, where one was made; on an H200 where no other chip is named. A
-// chip that nobody measured gets the same sizes; how much shared memory a CTA asks for
-// (scan_plan.hpp), and for how many CTAs of a processor the compiler leaves registers
-// (bounded_ctas()), follow from its limits.
+// chip that was not measured gets the same sizes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,11 +11,6 @@ namespace zerorun {
 
 // unstuff_scan()
 
-/// Bytes of a tile, which one CTA takes; tiles are aligned in memory.
-inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
-
-inline constexpr int kUnstuffThreads = 256;
-
 /// CTAs of unstuff_scan() that read pinned memory, each a tile ahead. More of them ask for more
 /// bytes at once, which then come out of order; fewer do not fill the bus. 3840x2160 at q90, one at
 /// a time: 142 us with 48, 140 with 64, 141 with 96, and 150 with one for each tile.
@@ -25,7 +18,7 @@ inline constexpr std::uint32_t kBusCtas = 64;
 /// Scans of fewer bytes are uploaded first: with 484 KB (1920x1080) following saves 3 us of 84,
 /// less than two runs differ; with 1.9 MB it saves 19 of 149.
 inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
-/// Scans with restart markers and more bytes, too: all tiles before a CTA's own tell where its
+/// Scans with restart markers and more bytes, too: all tiles before a CTA's own say where its
 /// intervals begin, so one that does not run from the start reads the states of all these, by 32 in
 /// 0.7 us. With 7.5 MB (7680x4320 at q90) following saves 45 us of 380 all the same (H200); more
 /// bytes were not measured.
@@ -37,20 +30,15 @@ inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 /// ones give work to fewer threads and keep each busy longer. With 544 bits instead of 288, in a
 /// 1920x1080 frame at q90, decode_subsequences() takes 28 us instead of 19 and sync_subsequences()
 /// 52 instead of 48 (H200); with 224, in a 3840x2160 frame, sync_subsequences() takes 61 instead of
-/// 54. The number of words is odd, so that threads which are equally far in neighbouring
+/// 54. The number of words is odd, so that threads at the same place of neighbouring
 /// subsequences use different banks of shared memory.
 inline constexpr std::uint32_t kSubsequenceBits = 288;
 /// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols, and 0.4 % of the
 /// codewords are longer. With 12 bits it is 1.9 and 0.2 %, but then shared memory has room for
 /// fewer CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
 inline constexpr int kSkipBits = 11;
-/// Bits that index the symbol tables: in a 3840x2160 photo at q90 one look-up tells 1.6 symbols.
+/// Bits that index the symbol tables: in a 3840x2160 photo at q90 one look-up passes 1.6 symbols.
 inline constexpr int kSymbolIndexBits = 11;
-/// AC codewords that are longer than the index stand in shared memory too, for so many of the last
-/// values of 16 bits: all of T.81's tables do. A photo at q90 has one in 0.7 % of the steps of a
-/// walk, and so a warp one in every fifth.
-inline constexpr std::uint32_t kLastCodes = 192;
-
 /// The most subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
 /// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
 inline constexpr std::uint32_t kChunkSubsequences = 224;
@@ -60,10 +48,6 @@ inline constexpr std::uint32_t kMediumChunk = 160;
 /// At most so many quarters of the processors get a medium chunk. Of a scan that follows the bus
 /// the last chunk counts, which begins when the others are mostly done: then three a processor.
 inline constexpr std::uint32_t kMediumChunkQuarters = 3, kFollowedMediumQuarters = 12;
-/// With medium chunks one colour with 2 bits a block takes 310 us, and 279 without: its walks
-/// follow each other from chunk to chunk.
-inline constexpr std::uint32_t kFewestMediumChunkBits = 4;
-
 /// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
 /// eight at once: 66 us each; 74 with two CTAs of 512 threads (H200).
 inline constexpr int kSyncThreads = 384;
@@ -77,25 +61,20 @@ inline constexpr std::uint32_t kGuessStride = 4, kMediumGuessStride = 2;
 /// End states kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and
 /// more come from the subsequences before. Those that find no room are walked serially.
 inline constexpr std::uint32_t kMostEnds = 16;
-/// End states that suffice for sparse scans: at most so many guesses, and blocks of so many bits on
-/// average. A third CTA then fits into a processor. Sparse scans are decoded by sync_subsequences()
-/// alone: 3840x2160 at q90 takes 7 % less so, and can follow the bus. Denser ones need a second
-/// kernel, since a CTA waits until all chunks before have counted their pairs: a photo with 312
-/// bits takes 104 us, one of eight, and 141 by one kernel (H200).
-inline constexpr std::uint32_t kSparseEnds = 11, kSparseGuesses = 6, kSparseBits = 112;
+/// End states that suffice for sparse scans: at most kSparseGuesses guesses, and blocks of so many
+/// bits on average. A third CTA then fits into a processor. Sparse scans are decoded by
+/// sync_subsequences() alone: 3840x2160 at q90 takes 7 % less so, and can follow the bus. Denser
+/// ones need a second kernel, since a CTA waits until all chunks before have counted their pairs: a
+/// photo with 312 bits takes 104 us, one of eight, and 141 by one kernel (H200).
+inline constexpr std::uint32_t kSparseEnds = 11, kSparseBits = 112;
 /// The map strategy fails with more rounds of walks. Photos need 13, gradients 56, text at q97 75;
 /// patterns that repeat and one colour in grey need 112 to 224, and the exhaustive strategy takes
 /// less time then.
 inline constexpr std::uint32_t kMostRounds = 80;
-/// From this round on, if at most so many walks are left and one of them passed so many blocks in
-/// its subsequence, its end state is tried in every subsequence. Without it one colour takes 1.8 ms
-/// and not 0.16, more than nvJPEG (H100).
-inline constexpr std::uint32_t kOfferRounds = 16, kOfferWalks = 8,
-                               kOfferBlocks = kSubsequenceBits * 10 / 36;
-/// Room that is left for end states which were not offered.
-inline constexpr std::uint32_t kEndsNotOffered = 4;
-/// Subsequences of a segment; one thread follows the maps through a segment.
-inline constexpr std::uint32_t kSegmentSubsequences = 8;
+/// From this round on, if few walks are left and one of them passed many blocks in its subsequence,
+/// its end state is tried in every subsequence. Without it one colour takes 1.8 ms and not 0.16,
+/// more than nvJPEG (H100).
+inline constexpr std::uint32_t kOfferRounds = 16;
 /// The map strategy fails if more subsequences have to be walked serially, by one thread and up to
 /// 3.5 us each: so many, and some for each chunk. Screens at q100 need 265 in 134 chunks, text 390
 /// in 227. With a quarter as many, screens and text at q97 take twice as long (H100).
@@ -106,38 +85,20 @@ inline constexpr std::uint32_t kSerialWalks = 64, kSerialWalksOfChunk = 2;
 /// 0.73 ms, and 5 ms if the map strategy is tried first; sensor noise with 272 bits and standard
 /// tables 214 us by maps and 296 without (H100).
 inline constexpr std::uint32_t kDenseBits = 224, kDenseStandardBits = 340;
-/// The exhaustive strategy keeps states at every so many subsequences, its marks.
-inline constexpr std::uint32_t kMarkSubsequences = 4;
 /// States kept at a mark. Noise at q100 with optimal tables needs 83.
 inline constexpr std::uint32_t kMarkSlots = 128;
-/// Subsequences in which a block begins, wherever they are: the longest has 27 bits of a DC and 26
-/// for each AC coefficient.
-inline constexpr std::uint32_t kSeedSubsequences = 6;
-static_assert(kSeedSubsequences * kSubsequenceBits >= 16 + 11 + 63 * (16 + 10));
 /// Places of a chunk from which all possible walks go on, so that those from the first need not
-/// pass the whole chunk; how many subsequences before each of the others walks begin, and in how
-/// many of these. Checkers in grey take 633 us with two places and 538 with four (H200).
-inline constexpr std::uint32_t kSeedPlaces = 4, kLateSeedDistance = 8, kLateSeedSubsequences = 2;
+/// pass the whole chunk. Checkers in grey take 633 us with two places and 538 with four (H200).
+inline constexpr std::uint32_t kSeedPlaces = 4;
 /// Serial walks of the last attempt on the GPU; after more the CPU decodes the scan.
 inline constexpr std::uint32_t kLastSerialWalks = 256, kLastSerialWalksOfChunk = 16;
 
-/// StrategyMemory: shapes, and scans that skip the map strategy. (Chosen by reasoning.)
-inline constexpr std::size_t kStrategyShapes = 8;
-inline constexpr std::uint32_t kStrategyTrust = 7;
-
-/// CTAs of decode_subsequences() for which shared memory has room.
-inline constexpr int kDecodeCtas = 5;
-
 // transform_blocks()
 
-/// Blocks of a CTA, one a thread.
-inline constexpr std::uint32_t kTransformBlocks = 64;
 /// CTAs that a processor holds, by registers. 3840x2160 at q90 on an H200: 24.6 us with 10, 22.8
 /// with 12.
 inline constexpr int kTransformCtas = 12;
-/// Pairs that a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16;
-/// then it still asked each time where they belong. (It took 40.4 when the zeros were decoded as
-/// runs, 64 coefficients a thread: each coefficient waited for the one before.)
+/// Pairs that a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
 inline constexpr std::uint32_t kPairsPerThread = 8;
 
 }  // namespace zerorun

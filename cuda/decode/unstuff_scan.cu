@@ -1,6 +1,6 @@
 // Stuffed bytes -> clean bytes in one pass; a tile finds its place by looking back.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/unstuff_scan.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 #include <cub/block/block_scan.cuh>
 
@@ -17,8 +17,7 @@
 namespace zerorun {
 namespace {
 
-constexpr int kThreads = kUnstuffThreads;
-static_assert(kThreads * kStuffedBytesPerThread == kUnstuffTileBytes);
+constexpr int kThreads = kUnstuffTileBytes / kStuffedBytesPerThread;
 
 struct Before {
   std::uint64_t counts;
@@ -238,10 +237,9 @@ __device__ std::uint32_t take_tile(const UnstuffScanArgs& a, std::uint32_t& shar
   return shared;
 }
 
-/// The same from pinned memory. So few CTAs read at a time that bytes come about in order: those of
-/// 460 tiles that were all asked for at once came in any. Every tile before a CTA's own has been
-/// taken by one that runs or is done, so waiting for it terminates, however few CTAs there is room
-/// for beside other work.
+/// The same from pinned memory. So few CTAs read at a time that bytes come about in order. Every
+/// tile before a CTA's own has been taken by one that runs or is done, so waiting for it
+/// terminates, however few CTAs there is room for beside other work.
 __global__ void __launch_bounds__(kThreads)
     unstuff_followed_kernel(UnstuffScanArgs a, Tiles tiles) {
   __shared__ Shared s;
@@ -266,7 +264,6 @@ __global__ void __launch_bounds__(kThreads)
 
 /// A processor divides its memory between L1 cache and shared memory alike for all that it runs. So
 /// a kernel behind this one could not begin on it beside this one, whose CTAs need little.
-/// (Launched early all the same, 1920x1080 took 99 us instead of 84 on an H200.)
 Status prepare_unstuff_scan() {
   static SharedPermission of_followed(reinterpret_cast<const void*>(unstuff_followed_kernel));
   static SharedPermission of_usual(reinterpret_cast<const void*>(unstuff_kernel));

@@ -1,4 +1,4 @@
-// Code tables of the fast decoder: what one look-up of the next bits tells. Host code too, without
+// The code tables of the walks: what one look-up of the next bits gives. Host code too, without
 // CUDA's headers, so that a test can run the algorithm anywhere.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -68,6 +68,10 @@ inline constexpr std::uint32_t kSymbolTakenMask = 31, kMostSecondSsss = 9;
 inline constexpr std::uint32_t kLongCode = std::uint32_t{kBlockSize} << kSymbolIndexShift;
 inline constexpr std::uint32_t kSymbolFault = kLongCode;
 
+/// AC codewords that are longer than the index stand in shared memory too, for so many of the last
+/// values of 16 bits: all of T.81's tables do. A photo at q90 has one in 0.7 % of the steps of a
+/// walk, and so a warp one in every fifth.
+inline constexpr std::uint32_t kLastCodes = 192;
 /// The codewords that are longer than the index are the last ones of a code (T.81 C.2). They are
 /// nearly always among the last kLongSymbols values of 16 bits.
 inline constexpr std::uint32_t kLongSymbols = 2048;
@@ -102,10 +106,6 @@ ZR_HD bool has_first_level(std::uint32_t entry) { return first_ssss(entry) != 0;
 ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
 /// The most bits of a level that is not wide.
 inline constexpr std::uint32_t kMostNarrowSsss = 9;
-/// Whether the level of an entry's first symbol is wide (is_wide()). There is no second then.
-ZR_HD bool has_wide_level(std::uint32_t entry) {
-  return first_ssss(entry) > kMostNarrowSsss << kFirstSsssShift;
-}
 
 /// RRRR of an entry's first symbol, 0 for a DC and EOB. The compiler would mask after shifting,
 /// but a shift and what is added to its result are one instruction.

@@ -1,9 +1,11 @@
-// The code tables of one scan in shared memory; for huffman_sync and huffman_decode.
+// For huffman_sync and huffman_decode: the code tables of one scan in shared memory, and which
+// cursor a subsequence belongs to.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
+#include "codec/arith/host_device.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
@@ -36,6 +38,22 @@ static __device__ void load_decode_tables(const ScanLayout& layout,
     if ((dc_used >> d & 1) != 0) load_decode_table(tables->dc[d], shared.dc[d]);
     if ((ac_used >> d & 1) != 0) load_decode_table(tables->ac[d], shared.ac[d]);
   }
+}
+
+/// The last cursor whose subsequences start at `sub` or before: a cursor without any shares its
+/// start with the next one. `first_sub` is [cursors + 1] and ascending.
+ZR_HD std::int64_t cursor_of_subsequence(const std::int64_t* first_sub, std::int64_t cursors,
+                                         std::int64_t sub) {
+  std::int64_t low = 0, high = cursors;  // first_sub[low] <= subsequence < first_sub[high]
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (first_sub[middle] <= sub) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 }  // namespace zerorun

@@ -11,9 +11,8 @@
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
 #include "cuda/base/warp.cuh"
-#include "cuda/stages/cursor_lookup.cuh"
 #include "cuda/stages/decode_tables.cuh"
-#include "cuda/stages/subsequence.cuh"
+#include "cuda/stages/huffman_sync.cuh"
 
 namespace zerorun {
 namespace {

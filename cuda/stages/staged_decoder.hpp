@@ -39,6 +39,7 @@ class StagedDecoder {
   Status unstuff(const Input& in, Found& found, ScanOutcome& outcome);
   Status upload_cursors(const Input& in, Found& found);
   Status find_coefficients(const Input& in, const Found& found);
+  Status check_cursors(std::int64_t intervals, const Exec& exec);
 
   PinnedBuffer<HuffmanDecodeTables> host_huffman_;
   DeviceBuffer<HuffmanDecodeTables> huffman_;

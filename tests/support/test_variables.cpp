@@ -17,7 +17,7 @@
 #include "codec/base/test_devices.hpp"
 #ifdef ZERORUN_HAVE_CUDA
 #include "cuda/base/test_limits.hpp"
-#include "cuda/decode/decode_choices.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #endif
 
 namespace zerorun::test {

@@ -15,9 +15,8 @@
 
 #include "codec/pipeline/step_times.hpp"
 #include "cuda/base/memory.hpp"
-#include "cuda/decode/scan_in_flight.hpp"
-#include "cuda/decode/scan_tables.hpp"
-#include "cuda/decode/decode_choices.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 #include "cuda/decode/tuning.hpp"
 #include "tests/cuda/busy_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
@@ -456,6 +455,34 @@ TEST_F(DecodePathParity, OnlySoundScansAreRemembered) {
   EXPECT_EQ(synchronisations(**decoder, damaged), 2) << "another picture is needed";
   EXPECT_EQ(synchronisations(**decoder, sound), 2) << "a damaged scan was remembered";
   EXPECT_EQ(synchronisations(**decoder, sound), 1) << "a sound one was not";
+}
+
+/// It decodes sound scans as the CPU does and refuses others: what huffman_decode leaves behind a
+/// fault is undefined, and no later stage may read it.
+TEST_F(DecodePathParity, TheStagedDecoderRefusesDamage) {
+  for (const bool restarts : {false, true}) {
+    EncodeParams params;
+    params.restart = restarts ? RestartPolicy::mcu_rows(1) : RestartPolicy::none();
+    const Jpeg sound = encode(Content::photo, 640, 480, params);
+    const TestFrame expected = decoded_by_cpu(sound);
+    TestFrame found = empty_frame(sound);
+    const auto decoder = make_staged_step_decoder({}, expected.view());
+    ASSERT_TRUE(decoder) << decoder.status().message();
+    // The end of the scan, or of its second interval, is missing.
+    Jpeg damaged = sound;
+    const std::byte marker[] = {std::byte{0xFF}, restarts ? std::byte{0xD1} : std::byte{0xD9}};
+    const auto end = std::ranges::search(damaged, marker);
+    ASSERT_FALSE(end.empty());
+    damaged.erase(end.begin() - 64, end.begin());
+    std::vector<StepTime> steps;
+    for (int turn = 0; turn < 2; ++turn) {
+      const Status refused = (*decoder)->decode(damaged, found.view(), steps);
+      EXPECT_EQ(refused.code(), Errc::invalid_argument) << refused.message();
+      const Status status = (*decoder)->decode(sound, found.view(), steps);
+      ASSERT_TRUE(status.is_ok()) << status.message();
+      EXPECT_TRUE(found == expected) << "other samples";
+    }
+  }
 }
 
 TEST_F(DecodePathParity, LargeFramesTakeIt) {

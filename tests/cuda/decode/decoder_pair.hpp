@@ -16,7 +16,7 @@
 
 #include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/decode/decode_choices.hpp"
+#include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"

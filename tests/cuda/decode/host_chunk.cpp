@@ -134,9 +134,12 @@ void Chunk::walk_ends() {
 
 bool Chunk::strides_lead_where_steps_lead() const {
   for (std::uint32_t first = 0; first < ends_->count[0]; ++first) {
-    std::uint32_t now = first;
+    std::uint32_t now = first, behind_segment = 0;
     for (std::uint32_t to = 1; to < kHostSubsequences; ++to) {
-      if (to >= kSegmentSubsequences && ends_->follow_from_first(to, first) != now) return false;
+      if (to == kSegmentSubsequences) behind_segment = now;
+      if (to > kSegmentSubsequences &&
+          ends_->follow_subsequences(kSegmentSubsequences, to, behind_segment) != now)
+        return false;
       now = ends_->follow(to, now);
     }
   }
@@ -159,7 +162,7 @@ const char* Chunk::compare_end(std::uint32_t sub, std::uint32_t number) const {
 }
 
 /// The true state before `from` may be one of the ends before it; all maps go on from there.
-const char* Chunk::compare_from(std::uint32_t from, Told& out) const {
+const char* Chunk::compare_from(std::uint32_t from, FoundStarts& out) const {
   const bool head = ends_->head[from];
   const std::uint32_t number = head ? 0 : ends_->find(from - 1, row_.entry(from));
   bool known = head || number != kForeignEnd;
@@ -173,14 +176,14 @@ const char* Chunk::compare_from(std::uint32_t from, Told& out) const {
       if (known && !full_) return "an end was lost though there was room";
       continue;
     }
-    ++out.told;
+    ++out.found_starts;
     if (const char* const wrong = compare_end(sub, entry)) return wrong;
   }
   return nullptr;
 }
 
-Told Chunk::compare() const {
-  Told out;
+FoundStarts Chunk::compare() const {
+  FoundStarts out;
   out.broken = broken_;
   if (!each_state_has_one_number()) out.broken = "a state has two numbers";
   if (!strides_lead_where_steps_lead()) out.broken = "strides lead elsewhere than steps";
@@ -297,8 +300,8 @@ const char* MarkedChunk::compare_steps() const {
   return nullptr;
 }
 
-Told MarkedChunk::compare() const {
-  Told out;
+FoundStarts MarkedChunk::compare() const {
+  FoundStarts out;
   out.broken = broken_ != nullptr ? broken_ : compare_steps();
   if (!each_state_is_found()) out.broken = "a state is not found where it is kept";
   const HostMarkStates& ends = memory_.ends;
@@ -307,7 +310,7 @@ Told MarkedChunk::compare() const {
     const std::uint32_t slot = ends.follow(kOwnMark, mark, number);
     ++out.all;
     if (slot == kNoSlot) continue;
-    ++out.told;
+    ++out.found_starts;
     if (ends.state(mark, slot) != truth(mark)) out.broken = "walks lead to a wrong state";
   }
   return out;

@@ -16,9 +16,9 @@
 
 namespace zerorun::test {
 
-/// How many of a chunk's starts were told, and the first promise that was broken, or null.
-struct Told {
-  int told = 0, all = 0;
+/// How many of a chunk's starts were found, and the first promise that was broken, or null.
+struct FoundStarts {
+  int found_starts = 0, all = 0;
   const char* broken = nullptr;
 };
 
@@ -80,7 +80,7 @@ class Chunk {
   };
   Chunk(const HostRow& row, const Sizes& sizes);
 
-  Told compare() const;
+  FoundStarts compare() const;
   const HostEnds& ends() const { return *ends_; }
   /// After how many rounds no new end turned up.
   std::uint32_t rounds() const { return rounds_; }
@@ -90,7 +90,7 @@ class Chunk {
   void walk_ends();
   bool each_state_has_one_number() const;
   bool strides_lead_where_steps_lead() const;
-  const char* compare_from(std::uint32_t from, Told& out) const;
+  const char* compare_from(std::uint32_t from, FoundStarts& out) const;
   const char* compare_end(std::uint32_t sub, std::uint32_t number) const;
 
   const HostRow& row_;
@@ -118,7 +118,7 @@ class MarkedChunk {
  public:
   MarkedChunk(const HostRow& row, std::uint32_t slots);
 
-  Told compare() const;
+  FoundStarts compare() const;
   std::uint32_t kept(std::uint32_t mark) const;
 
  private:

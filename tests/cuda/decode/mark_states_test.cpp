@@ -137,17 +137,17 @@ TEST(MarkStates, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
       auto clean = encoded_scan(frame.view(), params);
       ASSERT_TRUE(clean);
       const RowsOfScan scan(*std::move(clean));
-      int told = 0, all = 0;
+      int found_starts = 0, all = 0;
       for (std::uint32_t first = 1; first + kMarkedSubsequences + 8 < scan.subs.size();
            first += kMarkedSubsequences) {
         const HostRow row = scan.row(first, kMarkedSubsequences);
-        const Told found = MarkedChunk(row, slots).compare();
+        const FoundStarts found = MarkedChunk(row, slots).compare();
         ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
-        told += found.told;
+        found_starts += found.found_starts;
         all += found.all;
       }
       EXPECT_GT(all, 200);
-      EXPECT_EQ(told, all);
+      EXPECT_EQ(found_starts, all);
     }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codec/base/coded_bytes.hpp"
-#include "cuda/decode/scan_upload.hpp"
+#include "cuda/decode/transfers.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {

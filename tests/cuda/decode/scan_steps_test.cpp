@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "cuda/decode/transform_blocks.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -1,6 +1,6 @@
 // What the decoder's kernels ask for on devices with little shared memory, and what they do there.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/shared_memory.hpp"
+#include "cuda/decode/scan_memory.hpp"
 
 #include <gtest/gtest.h>
 

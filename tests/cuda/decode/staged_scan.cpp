@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cuda/stages/stretch.cuh"
-#include "cuda/stages/subsequence.cuh"
+#include "cuda/stages/huffman_decode.cuh"
+#include "cuda/stages/huffman_sync.cuh"
 
 namespace zerorun::test {
 namespace {
@@ -34,37 +34,31 @@ HuffmanDecodeArgs args_of(const CleanScan& scan, const HuffmanDecodeTables& tabl
 }
 
 /// The stretches of a cursor, whose points are those from `first` to `last` - 1.
-StretchEnd decode_cursor(const HuffmanDecodeArgs& a, const BitCursor& cursor, std::int64_t first,
-                         std::int64_t last) {
-  StretchEnd end{0, cursor.bit, Errc::ok};
-  if (first == last || a.sync[first].reached == 0) {
-    (void)decode_stretch(a, *a.tables, cursor, {{cursor.bit, 0, 0, 0, 1}, 0, true}, end);
-    return end;
-  }
-  for (std::int64_t sub = first; sub < last && a.sync[sub].reached != 0; ++sub) {
-    Stretch stretch{a.sync[sub], 0, true};
-    if (sub + 1 < last && a.sync[sub + 1].reached != 0) {
-      stretch.stop_bit = a.sync[sub + 1].bit;
-      stretch.last = false;
-    }
-    if (!decode_stretch(a, *a.tables, cursor, stretch, end)) continue;
-    if (end.bit == kElsewhere) end.bit = open_block_start(a, *a.tables, sub, first, cursor.end_bit);
-  }
-  return end;
+void decode_cursor(const HuffmanDecodeArgs& a, BitCursor& cursor, std::int64_t first,
+                   std::int64_t last) {
+  if (first == last || a.sync[first].reached == 0)
+    return decode_stretch(a, *a.tables, cursor, whole_cursor(cursor));
+  for (std::int64_t sub = first; sub < last && a.sync[sub].reached != 0; ++sub)
+    decode_stretch(a, *a.tables, cursor, stretch_from(a.sync, sub, last));
 }
 
 bool same_cursors(const std::vector<BitCursor>& a, const std::vector<BitCursor>& b) {
   return std::ranges::equal(a, b, [](const BitCursor& x, const BitCursor& y) {
-    return x.bit == y.bit && x.good_blocks == y.good_blocks && x.fault == y.fault;
+    return x.good_blocks == y.good_blocks && x.fault == y.fault &&
+           (x.fault != Errc::ok || x.bit == y.bit);
   });
 }
 
+/// Of the blocks without a fault.
 bool same_pairs(const CodedBlocks& a, const CodedBlocks& b) {
-  if (a.counts != b.counts) return false;
-  for (std::size_t block = 0; block < a.counts.size(); ++block)
-    if (!std::equal(&a.pairs[block * kBlockSize], &a.pairs[block * kBlockSize] + a.counts[block],
-                    &b.pairs[block * kBlockSize]))
-      return false;
+  for (const BitCursor& cursor : a.cursors)
+    for (std::int64_t i = cursor.first_block; i < cursor.first_block + cursor.good_blocks; ++i) {
+      const std::size_t block = size_of(i), count = a.counts[block];
+      if (count != b.counts[block] ||
+          !std::equal(&a.pairs[block * kBlockSize], &a.pairs[block * kBlockSize] + count,
+                      &b.pairs[block * kBlockSize]))
+        return false;
+    }
   return true;
 }
 
@@ -116,18 +110,8 @@ CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync) {
   out.pairs.resize(size_of(scan.header.layout.blocks() * kBlockSize));
   out.counts.resize(size_of(scan.header.layout.blocks()));
   const HuffmanDecodeArgs args = args_of(scan, tables, sync, out);
-  for (std::size_t c = 0; c < out.cursors.size(); ++c) {
-    BitCursor& cursor = out.cursors[c];
-    const StretchEnd end =
-        decode_cursor(args, cursor, sync.cursor_first[c], sync.cursor_first[c + 1]);
-    cursor.bit = end.bit;
-    cursor.good_blocks = end.block;
-    cursor.fault = end.fault;
-    for (std::int64_t b = end.block; b < cursor.blocks; ++b) {
-      out.pairs[size_of((cursor.first_block + b) * kBlockSize)] = {};
-      out.counts[size_of(cursor.first_block + b)] = 1;
-    }
-  }
+  for (std::size_t c = 0; c < out.cursors.size(); ++c)
+    decode_cursor(args, out.cursors[c], sync.cursor_first[c], sync.cursor_first[c + 1]);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // What a decoder remembers of the map strategy's failures, played to it as videos.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/strategy_memory.hpp"
+#include "cuda/decode/scan_plan.hpp"
 
 #include <gtest/gtest.h>
 

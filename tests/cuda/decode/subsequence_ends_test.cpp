@@ -126,7 +126,7 @@ TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
 
 class SubsequenceEndsOfScan : public testing::TestWithParam<Subsampling> {};
 
-TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
+TEST_P(SubsequenceEndsOfScan, LeadToWhereSubsequencesBegin) {
   EncodeParams params = without_restarts();
   params.subsampling = GetParam();
   const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 640, 480, 7);
@@ -134,17 +134,17 @@ TEST_P(SubsequenceEndsOfScan, TellWhereSubsequencesBegin) {
   ASSERT_TRUE(clean);
   const RowsOfScan scan(std::move(*clean));
   for (const std::uint32_t stride : {1u, kGuessStride}) {
-    int told = 0, all = 0;
+    int found_starts = 0, all = 0;
     for (std::uint32_t first = 0; first + 1 < scan.subs.size(); first += kHostSubsequences / 2) {
       const HostRow row = scan.row(first);
-      const Told found = Chunk(row, {stride, kMostEnds}).compare();
+      const FoundStarts found = Chunk(row, {stride, kMostEnds}).compare();
       ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
-      told += found.told;
+      found_starts += found.found_starts;
       all += found.all;
     }
     EXPECT_GT(all, 50);
-    EXPECT_GE(told, all * 9 / 10) << "of " << all
-                                  << " subsequences; the others are walked one by one";
+    EXPECT_GE(found_starts, all * 9 / 10)
+        << "of " << all << " subsequences; the others are walked one by one";
   }
 }
 

@@ -1,4 +1,5 @@
-// CPU and CUDA decode the same pairs and name the same faults, with and without sync points.
+// CPU and CUDA decode the same pairs of sound bits, with and without sync points. Of damaged bits
+// the CUDA stage reports the same faults, and nothing else is defined.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_decode.hpp"
 
@@ -62,12 +63,17 @@ void expect_same(const CodedBits& coded) {
       const BitCursor &a = found.cursors[c], &b = expected.cursors[c];
       ASSERT_EQ(a.fault, b.fault) << "cursor " << c;
       ASSERT_EQ(a.good_blocks, b.good_blocks) << "cursor " << c;
-      ASSERT_EQ(a.bit, b.bit) << "cursor " << c;
+      if (b.fault == Errc::ok) {
+        ASSERT_EQ(a.bit, b.bit) << "cursor " << c;
+      }
+      for (std::int64_t i = b.first_block; i < b.first_block + b.good_blocks; ++i) {
+        const auto block = static_cast<std::size_t>(i);
+        ASSERT_EQ(found.pair_count[block], expected.pair_count[block]) << "block " << block;
+        for (std::size_t p = block * 64; p < block * 64 + expected.pair_count[block]; ++p)
+          ASSERT_TRUE(found.pairs[p] == expected.pairs[p])
+              << "block " << block << ", pair " << p % 64;
+      }
     }
-    ASSERT_TRUE(found.pair_count == expected.pair_count);
-    for (std::size_t b = 0; b < expected.pair_count.size(); ++b)
-      for (std::size_t i = b * 64; i < b * 64 + expected.pair_count[b]; ++i)
-        ASSERT_TRUE(found.pairs[i] == expected.pairs[i]) << "block " << b << ", pair " << i % 64;
   }
 }
 

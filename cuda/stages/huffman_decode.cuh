@@ -1,0 +1,69 @@
+// The work of one thread of huffman_decode: the codewords from one sync point to the next. Host
+// code too, so that a test can run the algorithm without a device.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "codec/arith/host_device.hpp"
+#include "codec/decode/block_decoder.hpp"
+#include "codec/decode/huffman_decode.hpp"
+#include "cuda/base/bit_window.cuh"
+
+namespace zerorun {
+
+/// Where a thread starts, and where another thread takes over.
+struct Stretch {
+  SyncPoint from;
+  std::uint64_t stop_bit;  ///< the other thread decodes codewords from there on
+  bool last;               ///< no thread takes over: the cursor's blocks or a fault end it
+};
+/// From a cursor's start to its end.
+ZR_HD Stretch whole_cursor(const BitCursor& cursor) { return {{cursor.bit, 0, 0, 0, 1}, 0, true}; }
+/// From sync point `sub`; those of the cursor end before `end_sub`.
+ZR_HD Stretch stretch_from(const SyncPoint* sync, std::int64_t sub, std::int64_t end_sub) {
+  const bool last = sub + 1 == end_sub || sync[sub + 1].reached == 0;
+  return {sync[sub], last ? 0 : sync[sub + 1].bit, last};
+}
+
+/// Decodes the stretch. If the cursor's blocks or a fault end it, completes the cursor: its `bit`
+/// is right if there is no fault.
+template <typename Tables>
+ZR_HD void decode_stretch(const HuffmanDecodeArgs& a, const Tables& tables, BitCursor& cursor,
+                          const Stretch& stretch) {
+  BitWindow window(a.bytes, a.byte_count, stretch.from.bit);
+  std::int64_t block = stretch.from.block;
+  int k = stretch.from.k, pairs = stretch.from.pairs;
+  auto in_mcu = static_cast<std::int32_t>(block % a.layout.blocks_per_mcu);
+  RunLevel* block_pairs = a.pairs + (cursor.first_block + block) * kBlockSize;
+  const std::int64_t blocks = cursor.blocks;
+  const std::uint64_t end_bit = cursor.end_bit;
+  Errc fault = Errc::ok;
+  while (block < blocks) {
+    if (!stretch.last && window.position() >= stretch.stop_bit) return;
+    const auto& component = a.layout.component[a.layout.block_component[in_mcu]];
+    DecodedPair next;
+    if (k == 0) {
+      next = decode_dc(window, tables.dc[component.dc_table], end_bit);
+      k = 1;
+    } else {
+      next = decode_ac(window, tables.ac[component.ac_table], end_bit, k);
+    }
+    fault = next.fault;
+    if (fault != Errc::ok) break;
+    if (!next.end_of_block) {
+      block_pairs[pairs++] = next.pair;
+      if (k < kBlockSize) continue;
+    }
+    a.pair_count[cursor.first_block + block] = static_cast<std::uint8_t>(pairs);
+    ++block;
+    block_pairs += kBlockSize;
+    k = pairs = 0;
+    if (++in_mcu == a.layout.blocks_per_mcu) in_mcu = 0;
+  }
+  cursor.bit = window.position();
+  cursor.good_blocks = block;
+  cursor.fault = fault;
+}
+
+}  // namespace zerorun

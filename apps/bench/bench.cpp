@@ -13,12 +13,10 @@
 #include "apps/bench/command_text.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/other_runs.hpp"
-#include "apps/bench/quality/quality.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/bench/report/sentences.hpp"
 #include "apps/bench/report/text_table.hpp"
 #include "apps/bench/report_files.hpp"
-#include "apps/bench/sizes/sizes.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
@@ -48,8 +46,6 @@ class BenchRun {
 
   Exit run() {
     if (options_.tune) return run_tune(options_, selection_);
-    if (options_.curves) return run_curves(options_, selection_);
-    if (options_.exact_size) return run_exact_size(options_, selection_);
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
@@ -173,8 +169,6 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
       "  zerorun bench --contents --device cuda --json contents.json\n"
-      "  zerorun bench --curves 'photos/*.png' --html curves.html\n"
-      "  zerorun bench --exact-size 'photos/*.png' --every-row\n"
       "  zerorun bench synthetic:3840x2160:photo --target-size 1.5M\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
@@ -186,8 +180,6 @@ Command add_bench(CLI::App& program) {
     console::set_verbosity(options->quiet, false);
     if (options->contents) bench::choose_contents(*command, *options);
     bench::check_damage(*command, *options);
-    if (options->exact_size) bench::choose_sizes(*command, *options);
-    if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

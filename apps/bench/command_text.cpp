@@ -73,26 +73,4 @@ std::string command_of(const Options& all, const Selection& selection, const Cas
   return command_text(options, selection);
 }
 
-std::string exact_size_command(const Options& options, const Selection& selection) {
-  std::string text = fmt::format(
-      "zerorun bench --exact-size '{}' --quality {} --subsampling {} --huffman {} --tunes {} "
-      "--effort {} --restart {} --index {} --device {} --threads {}",
-      join(options.inputs, "' '"), join(options.qualities), join(options.samplings),
-      join(options.tables), join(options.tunes), join(options.efforts), join(options.restarts),
-      join(options.indexes), devices_text(selection), selection.threads.front());
-  if (options.rotate) text += fmt::format(" --rotate {}", *options.rotate);
-  return text;
-}
-
-std::string curves_command(const Options& options, const Selection& selection) {
-  std::string text =
-      fmt::format("zerorun bench --curves '{}' --quality {} --subsampling {}",
-                  join(options.inputs, "' '"), join(options.qualities), join(options.samplings));
-  if (options.rotate) text += fmt::format(" --rotate {}", *options.rotate);
-  if (!options.devices.empty()) text += " --device " + devices_text(selection);
-  if (selection.no_peers) text += " --no-peers";
-  if (!options.points.empty()) text += fmt::format(" --points '{}'", options.points);
-  return text;
-}
-
 }  // namespace zerorun::app::bench

@@ -33,11 +33,8 @@ struct Options {
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
   bool contents = false;
-  bool curves = false;
-  bool exact_size = false;
   std::int64_t target_size = 0;       ///< bytes of each stream; 0: --quality counts
   bool is_decoding_left_out = false;  ///< for target_size
-  std::string points;                 ///< a table of other encoders' points for --curves
   bool files = false;
   bool energy = false;
   bool tune = false, keep = false;

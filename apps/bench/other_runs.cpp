@@ -1,5 +1,4 @@
-// What `zerorun bench` does beside timing frames in memory: --files, --tune, --curves, --exact-size
-// and --compare.
+// What `zerorun bench` does beside timing frames in memory: --files, --tune and --compare.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/other_runs.hpp"
 
@@ -12,14 +11,10 @@
 
 #include "apps/bench/command_text.hpp"
 #include "apps/bench/files/files.hpp"
-#include "apps/bench/quality/meters.hpp"
-#include "apps/bench/quality/other_points.hpp"
-#include "apps/bench/quality/quality.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/bench/report/text_table.hpp"
 #include "apps/bench/report/sentences.hpp"
 #include "apps/bench/report_files.hpp"
-#include "apps/bench/sizes/sizes.hpp"
 #include "apps/bench/tune/tune.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/signals.hpp"
@@ -89,33 +84,6 @@ Exit run_tune(const Options& options, const Selection& selection) {
     fmt::print("{}", tune_text(kind, result));
     if (options.keep) keep(kind, result.policy);
   }
-  return Exit::done;
-}
-
-Exit run_curves(const Options& options, const Selection& selection) {
-  ReportFiles files(options);
-  QualityReport report = measure_quality(options, selection);
-  if (!options.points.empty()) add_other_points(options.points, report);
-  report.command = curves_command(options, selection);
-  const MeterChoice meters = choose_meters(options, selection);
-  report.machine = machine_facts(meters.cuda ? std::vector<int>{*meters.cuda} : std::vector<int>{});
-  console::clear_progress();
-  fmt::print("{}", quality_text(report, options.every_row));
-  files.write_json([&] { return quality_json(report).dump(1) + "\n"; });
-  files.write_csv([&] { return quality_csv(report); });
-  files.write_html([&] { return quality_html(report); });
-  return Exit::done;
-}
-
-Exit run_exact_size(const Options& options, const Selection& selection) {
-  ReportFiles files(options);
-  SizesReport report = measure_sizes(options, selection);
-  report.command = exact_size_command(options, selection);
-  report.machine = machine_facts(selection.cuda);
-  console::clear_progress();
-  fmt::print("{}\n{}", machine_text(report.machine), sizes_text(report, options.every_row));
-  files.write_json([&] { return sizes_json(report).dump(1) + "\n"; });
-  files.write_csv([&] { return sizes_csv(report); });
   return Exit::done;
 }
 

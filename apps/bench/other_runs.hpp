@@ -15,10 +15,6 @@ bool run_from_files(const Options& options, const Selection& selection, std::vec
                     Report& report);
 /// --tune: finds the sizes that suit each GPU.
 Exit run_tune(const Options& options, const Selection& selection);
-/// --curves: quality and bytes of several encoders.
-Exit run_curves(const Options& options, const Selection& selection);
-/// --exact-size: how near streams come to the sizes that are asked for.
-Exit run_exact_size(const Options& options, const Selection& selection);
 /// --compare: two reports of earlier runs.
 Exit run_compare(const Options& options);
 

@@ -134,8 +134,7 @@ class BenchTest(ProgramTest):
         self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", jpeg)
         for others, reason in ((["--streams", "input,zerorun"], "those streams stay whole"),
                                (["--operation", "encode"], "no frame to encode is damaged"),
-                               (["--curves"], "does not go with"), (["-q"], "does not go with"),
-                               (["--exact-size"], "does not go with"), (["--files"], "does not go with"),
+                               (["--files"], "does not go with"),
                                (["--primitives"], "does not go with"), (["--tune"], "does not go with"),
                                (["--target-size", "900"], "does not go with"),
                                (["--damage", "1001"], "1001")):

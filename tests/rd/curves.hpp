@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/quality/curve.hpp"
+#include "tests/rd/curve.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::rd {

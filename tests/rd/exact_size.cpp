@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/bench/sizes/exact_size.hpp"
+#include "tests/rd/size_tally.hpp"
 #include "tests/support/pictures.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/io.hpp"

@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "apps/bench/quality/image.hpp"
-#include "apps/bench/quality/score_sums.hpp"
+#include "tests/rd/image.hpp"
+#include "tests/rd/score_sums.hpp"
 
 namespace zerorun::rd {
 

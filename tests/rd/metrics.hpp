@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "apps/bench/quality/image.hpp"
-#include "apps/bench/quality/score_sums.hpp"
-#include "apps/bench/quality/ssimulacra2.hpp"
+#include "tests/rd/image.hpp"
+#include "tests/rd/score_sums.hpp"
+#include "tests/rd/ssimulacra2.hpp"
 
 namespace zerorun::rd {
 

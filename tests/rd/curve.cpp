@@ -1,6 +1,6 @@
 // Curves of rate and distortion, and the bytes that one saves beside another.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/quality/curve.hpp"
+#include "tests/rd/curve.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "apps/bench/quality/moments.hpp"
+#include "tests/rd/moments.hpp"
 #include "codec/arith/host_device.hpp"
 
 namespace zerorun::rd {

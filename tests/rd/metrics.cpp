@@ -1,6 +1,6 @@
 // PSNR, SSIM and MS-SSIM.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/quality/metrics.hpp"
+#include "tests/rd/metrics.hpp"
 
 #include <utility>
 

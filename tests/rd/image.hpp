@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/bench/quality/moments.hpp"
-#include "apps/bench/quality/score_sums.hpp"
+#include "tests/rd/moments.hpp"
+#include "tests/rd/score_sums.hpp"
 
 namespace zerorun::rd {
 

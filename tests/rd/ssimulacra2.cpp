@@ -1,11 +1,11 @@
 // SSIMULACRA2, written from its description. The blur is a plain Gaussian of 11 taps, where the
 // authors use a recursive one: scores differ by less than 0.1.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/quality/ssimulacra2.hpp"
+#include "tests/rd/ssimulacra2.hpp"
 
 #include <cmath>
 
-#include "apps/bench/quality/pixel_rules.hpp"
+#include "tests/rd/pixel_rules.hpp"
 
 namespace zerorun::rd {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "apps/bench/quality/moments.hpp"
+#include "tests/rd/moments.hpp"
 #include "codec/arith/host_device.hpp"
 
 namespace zerorun::rd {

@@ -1,6 +1,6 @@
 // How near streams come to the sizes that were asked for.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/sizes/exact_size.hpp"
+#include "tests/rd/size_tally.hpp"
 
 #include <algorithm>
 #include <chrono>

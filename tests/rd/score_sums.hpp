@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/bench/quality/ssim.hpp"
-#include "apps/bench/quality/xyb.hpp"
+#include "tests/rd/ssim.hpp"
+#include "tests/rd/xyb.hpp"
 
 namespace zerorun::rd {
 

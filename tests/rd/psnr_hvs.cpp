@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "apps/bench/quality/hvs_block.hpp"
-#include "apps/bench/quality/metrics.hpp"
+#include "tests/rd/hvs_block.hpp"
+#include "tests/rd/metrics.hpp"
 
 namespace zerorun::rd {
 namespace {

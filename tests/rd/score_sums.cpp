@@ -1,12 +1,12 @@
 // The scores of a picture, from what was added up over its samples.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/quality/score_sums.hpp"
+#include "tests/rd/score_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "apps/bench/quality/hvs_block.hpp"
+#include "tests/rd/hvs_block.hpp"
 
 namespace zerorun::rd {
 namespace {

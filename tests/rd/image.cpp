@@ -1,11 +1,11 @@
 // Pictures of the rate-distortion harness.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/quality/image.hpp"
+#include "tests/rd/image.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "apps/bench/quality/pixel_rules.hpp"
+#include "tests/rd/pixel_rules.hpp"
 
 namespace zerorun::rd {
 

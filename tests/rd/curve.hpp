@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/bench/quality/metrics.hpp"
+#include "tests/rd/metrics.hpp"
 
 namespace zerorun::rd {
 

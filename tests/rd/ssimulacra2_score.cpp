@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
-#include "apps/bench/quality/score_sums.hpp"
+#include "tests/rd/score_sums.hpp"
 
 namespace zerorun::rd {
 namespace {

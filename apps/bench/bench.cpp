@@ -179,7 +179,6 @@ Command add_bench(CLI::App& program) {
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_verbosity(options->quiet, false);
     if (options->contents) bench::choose_contents(*command, *options);
-    bench::check_damage(*command, *options);
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

@@ -46,7 +46,6 @@ void normalise(Case& what) {
   if (what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
-  if (what.encodes()) what.damage = 0;
   if (what.target_size != 0) what.quality = Case{}.quality;
   if (what.streams != Streams::input) return;
   const Case plain;
@@ -136,7 +135,6 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
     c.streams =
         value_of<Streams>("--streams", v, {Streams::zerorun, Streams::libjpeg, Streams::input});
   });
-  with_each(options.damages, [](Case& c, int v) { c.damage = v; });
   std::vector<Case> different;
   for (Case& what : cases) {
     normalise(what);

@@ -37,12 +37,11 @@ std::string command_text(const Options& options, const Selection& selection) {
                        options.quick ? " --quick" : "", selection.cuda.front());
   std::string text = fmt::format(
       "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --tunes {} "
-      "--effort {} --restart {} --index {} --streams {} --damage {} --device {} --threads {} {}",
+      "--effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
       join(options.inputs, "' '"), join(options.operations), join(options.pixels),
       goal_text(options), join(options.samplings), join(options.tables), join(options.tunes),
       join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
-      join(options.damages), devices_text(selection), join(selection.threads),
-      limits_text(options));
+      devices_text(selection), join(selection.threads), limits_text(options));
   if (!selection.cuda.empty() || !selection.teams.empty())
     text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                         join(selection.in_flight), join(selection.batches),
@@ -69,7 +68,6 @@ std::string command_of(const Options& all, const Selection& selection, const Cas
   options.restarts = {what.restart};
   options.indexes = {what.index ? "yes" : "no"};
   options.streams = {name(what.streams)};
-  options.damages = {what.damage};
   return command_text(options, selection);
 }
 

@@ -20,9 +20,4 @@ const char* name(HuffmanTables tables) noexcept {
                                             : "standard";
 }
 
-std::string damage_text(int places) {
-  if (places == 0) return "";
-  return "damaged in " + std::to_string(places) + (places == 1 ? " place" : " places");
-}
-
 }  // namespace zerorun::app::bench

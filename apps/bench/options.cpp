@@ -75,11 +75,6 @@ void add_case_options(CLI::App& command, Options& options) {
             "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
             "markers; or the JPEG files or Motion JPEG of INPUT as they are, with their own "
             "quality, sampling, tables and restart markers");
-  what.list("--damage", options.damages, "N,...", "0",
-            "Places of each stream where eight bytes are changed before it is decoded, so that the "
-            "decoder finds damage: what damaged frames cost. Peers, which conceal damage in other "
-            "ways, are left out")
-      ->check(CLI::Range(0, 1000).description(""));
   what.number("--rotate", options.rotate, "N", 1, 10000,
               "Number of different frames that take turns")
       ->default_str("4; 256 of a mixed batch");
@@ -212,16 +207,6 @@ void choose_contents(const CLI::App& command, Options& options) {
          Words{"zerorun/cuda*/pinned>device/*", "zerorun/cpu/*", "nvJPEG*/pinned>device/latency/*",
                "libjpeg-turbo/*/latency/*"});
   choose("--time", options.limits.seconds, 0.1);
-}
-
-void check_damage(const CLI::App& command, const Options& options) {
-  if (std::ranges::all_of(options.damages, [](int places) { return places == 0; })) return;
-  refuse_beside("--damage", command,
-                {"--target-size", "--files", "--primitives", "--tune", "--compare"});
-  if (std::ranges::find(options.operations, "decode") == options.operations.end())
-    fail(Exit::usage, "--damage is for --operation decode: no frame to encode is damaged");
-  if (std::ranges::find(options.streams, "input") != options.streams.end())
-    fail(Exit::usage, "--damage does not go with --streams input: those streams stay whole");
 }
 
 void refuse_beside(const char* option, const CLI::App& command,

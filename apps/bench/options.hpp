@@ -26,7 +26,6 @@ struct Options {
   Words restarts = {"auto"};
   Words indexes = {"no"};
   Words streams = {"zerorun"};
-  std::vector<int> damages = {0};  ///< places of each stream
   std::optional<int> rotate;
   std::optional<std::int64_t> max_pixels;
   bool mixed = false;
@@ -55,9 +54,6 @@ void add_options(CLI::App& command, Options& options);
 
 /// What --contents measures, as far as the command line says nothing else.
 void choose_contents(const CLI::App& command, Options& options);
-
-/// Ends the command where --damage does not go with the rest.
-void check_damage(const CLI::App& command, const Options& options);
 
 /// --target-size: only encoding is measured. Ends the command where it does not go with the rest.
 void choose_target_size(const CLI::App& command, Options& options);

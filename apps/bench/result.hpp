@@ -32,8 +32,6 @@ const char* name(Operation operation) noexcept;
 const char* name(Streams streams) noexcept;
 const char* name(Mode mode) noexcept;
 const char* name(HuffmanTables tables) noexcept;
-/// "damaged in 3 places"; empty for none.
-std::string damage_text(int places);
 
 /// What is coded and how.
 struct Case {
@@ -51,7 +49,6 @@ struct Case {
   std::string restart = "auto";
   bool index = false;  ///< zerorun's streams have a scan index
   Streams streams = Streams::zerorun;
-  int damage = 0;      ///< places of each stream that are damaged before it is decoded
   bool planar = true;  ///< `pixels` follows the stream's own sampling
   /// Images of different sizes that are one batch; width and height are 0.
   bool mixed = false;

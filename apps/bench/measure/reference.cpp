@@ -25,23 +25,6 @@ constexpr double kBestPsnr = 50.0;
 /// differ only by the rounding of the inverse DCT, RGB also by the upsampling of chroma.
 constexpr double kLeastPlanarPsnr = 40.0, kLeastPackedPsnr = 25.0;
 
-/// Changes eight bytes in each of so many places of a stream's scans, far from each other. Markers
-/// stay, and no new ones are made. Another `shift` has other places.
-void damage_stream(std::vector<std::byte>& jpeg, int places, std::size_t shift) {
-  constexpr std::byte kFlipped{0x5A}, kMarker{0xFF};
-  constexpr std::size_t kBytes = 8;
-  const auto info = inspect(jpeg, StreamLimits::any_size());
-  if (!info) return;
-  const auto parts = static_cast<std::size_t>(places) + 1;
-  const std::size_t begin = info->header_bytes, length = jpeg.size() - begin;
-  for (std::size_t part = 1; part < parts; ++part) {
-    const std::size_t first = begin + length * part / parts + shift * kBytes;
-    for (std::size_t at = first; at < std::min(first + kBytes, jpeg.size()); ++at)
-      if (jpeg[at] != kMarker && jpeg[at - 1] != kMarker && (jpeg[at] ^ kFlipped) != kMarker)
-        jpeg[at] ^= kFlipped;
-  }
-}
-
 /// Makes the reference of the frames that one thread takes. Ends the command where that fails.
 class ReferenceMaker {
  public:
@@ -74,10 +57,7 @@ class ReferenceMaker {
     PaddedFrame& picture = reference.pictures[i];
     if (Status status = picture.reshape(source.format, source.width, source.height); !status)
       fail(Exit::failed, what_.input, status);
-    if (what_.damage > 0)
-      damage_until_seen(i, jpeg, picture);
-    else
-      (void)decode(jpeg, picture);
+    (void)value_or_fail(decoder_->decode(jpeg, picture.view()), Exit::failed, what_.input);
     pictures_error_.add(squared_error(source, std::as_const(picture).view()));
   }
 
@@ -85,26 +65,6 @@ class ReferenceMaker {
   const SquaredError& pictures_error() const noexcept { return pictures_error_; }
 
  private:
-  DecodeReport decode(std::span<const std::byte> jpeg, PaddedFrame& picture) {
-    return value_or_fail(decoder_->decode(jpeg, picture.view()), Exit::failed, what_.input);
-  }
-
-  /// Behind other bits codes often go on in step, which costs a decoder nothing: then other places
-  /// are damaged.
-  void damage_until_seen(std::size_t i, std::vector<std::byte>& jpeg, PaddedFrame& picture) {
-    constexpr std::size_t kMostShifts = 256;
-    const std::vector<std::byte> sound = jpeg;
-    for (std::size_t shift = 0; shift < kMostShifts; ++shift) {
-      jpeg = sound;
-      damage_stream(jpeg, what_.damage, shift);
-      if (decode(jpeg, picture).concealed_intervals > 0) return;
-    }
-    fail(Exit::failed,
-         fmt::format("--damage {}: the decoder finds no damage in frame {} of {}; a larger picture "
-                     "or another number may help",
-                     what_.damage, i, what_.input));
-  }
-
   void make_stream(std::size_t i, std::vector<std::byte>& jpeg) {
     if (libjpeg_) {
       Status status = libjpeg_->start(i);
@@ -180,8 +140,7 @@ Reference make_reference(const Case& what, const FrameSet& frames) {
   }
   reference.psnr = psnr_of(streams_error);
   reference.pictures_psnr = psnr_of(pictures_error);
-  reference.least_psnr = what.damage > 0 ? 0
-                         : what.streams != Streams::input
+  reference.least_psnr = what.streams != Streams::input
                              ? std::min(reference.psnr, kBestPsnr) - kPsnrTolerance
                          : is_planar_yuv(what.pixels) ? kLeastPlanarPsnr
                                                       : kLeastPackedPsnr;

@@ -28,9 +28,6 @@ class CaseRun {
 
   void measure(const CoderSource& source) {
     if ((source.is_peer && setting_.selection.no_peers) || !source.applies(setting_)) return;
-    if (setting_.what.damage > 0 && source.is_peer)
-      return result_.notes.push_back(
-          fmt::format("{}: it conceals damage in another way", source.name));
     if (setting_.what.target_size != 0 && !source.has_sizes)
       return result_.notes.push_back(fmt::format("{}: no coding to a size", source.name));
     Coders coders;

@@ -30,7 +30,6 @@ Json case_json(const Case& what) {
           {"restart", what.restart},
           {"index", what.index},
           {"streams", name(what.streams)},
-          {"damage", what.damage},
           {"mixed", what.mixed},
           {"least_megapixels", what.least_megapixels},
           {"most_megapixels", what.most_megapixels}};
@@ -152,16 +151,16 @@ std::string report_csv(const Report& report) {
   std::string text =
       "operation,input,width,height,pixels,subsampling,quality,target_size,huffman,tune,effort,"
       "restart,index,"
-      "streams,damage,coder,"
+      "streams,coder,"
       "device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
-    const std::string case_text = fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input), c.width,
-        c.height, zerorun::name(c.pixels), zerorun::name(c.sampling), c.quality, c.target_size,
-        name(c.huffman), zerorun::name(c.tune), zerorun::name(c.effort), c.restart,
-        c.index ? "yes" : "no", name(c.streams), c.damage);
+    const std::string case_text =
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
+                    c.width, c.height, zerorun::name(c.pixels), zerorun::name(c.sampling),
+                    c.quality, c.target_size, name(c.huffman), zerorun::name(c.tune),
+                    zerorun::name(c.effort), c.restart, c.index ? "yes" : "no", name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);
       const std::string start = fmt::format(

@@ -100,7 +100,6 @@ std::string title(const Case& what) {
     text += fmt::format(", tune {} {}", zerorun::name(what.tune), zerorun::name(what.effort));
   if (what.index) text += ", scan index";
   if (what.streams == Streams::libjpeg) text += ", streams of libjpeg-turbo";
-  if (what.damage > 0) text.append(", ").append(damage_text(what.damage));
   return text;
 }
 

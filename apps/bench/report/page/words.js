@@ -45,8 +45,7 @@ const kind = c => c.streams === "input" ? "the input's own streams" : `${goal(c)
   `${c.subsampling}, ${c.huffman} tables, restart ${c.restart}` +
   (c.tune && c.tune !== "exact" ? `, tune ${c.tune} ${c.effort}` : "") +
   (c.index ? ", scan index" : "") +
-  (c.streams === "libjpeg" ? ", streams of libjpeg-turbo" : "") +
-  (c.damage ? `, damaged in ${c.damage} ${c.damage === 1 ? "place" : "places"}` : "");
+  (c.streams === "libjpeg" ? ", streams of libjpeg-turbo" : "");
 const caseTitle = c => `${c.operation} ${c.input}, ${size(c)}, ${kind(c)}`;
 
 /* Names the case in a link. It tells what the case is, not where it stands, so that a link still
@@ -57,7 +56,6 @@ function slug(c) {
   if (c.tune && c.tune !== "exact") words.push(c.tune, c.effort);
   if (c.index) words.push("index");
   if (c.streams !== "zerorun") words.push("streams", c.streams);
-  if (c.damage) words.push("damage", c.damage);
   if (c.mixed) words.push("mixed");
   return words.join("-").replace(/[^\w.:-]+/g, "-");
 }

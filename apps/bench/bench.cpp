@@ -130,12 +130,6 @@ class BenchRun {
                                      options_.energy ? &energy_ : nullptr));
     if (options_.is_decoding_left_out)
       report_.cases.back().notes.push_back("decode: it makes no streams, so there is no size");
-    if (options_.contents) {
-      if (report_.cases.size() == 1) fmt::print("{}", contents_heading());
-      fmt::print("{}", contents_line(report_.cases.back(), report_.cases.front()));
-      std::fflush(stdout);
-      return;
-    }
     fmt::print("{}{}\n", table_text(report_.cases.back(), options_.every_row),
                command_lines(command));
     std::fflush(stdout);
@@ -168,7 +162,6 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
-      "  zerorun bench --contents --device cuda --json contents.json\n"
       "  zerorun bench synthetic:3840x2160:photo --target-size 1.5M\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
@@ -178,7 +171,6 @@ Command add_bench(CLI::App& program) {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_verbosity(options->quiet, false);
-    if (options->contents) bench::choose_contents(*command, *options);
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

@@ -85,11 +85,6 @@ void add_case_options(CLI::App& command, Options& options) {
   what.add("--megapixels", options.megapixels, "A-B",
            "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames of "
            "INPUT");
-  what.flag(
-      "--contents", options.contents,
-      "Decode one frame of every kind that the generator makes (1920x1080), at five qualities, "
-      "with both kinds of tables and three of restart markers; a line for each, with the time "
-      "per byte beside a photo's");
   auto* files = what.flag("--files", options.files,
                           "What a user gets: run the program itself from file to file, FFmpeg "
                           "beside it, and what moving the bytes alone takes");
@@ -190,25 +185,6 @@ void add_options(CLI::App& command, Options& options) {
   add_report_options(command, options);
 }
 
-void choose_contents(const CLI::App& command, Options& options) {
-  const auto choose = [&command](const char* option, auto& target, auto values) {
-    if (command.count(option) == 0) target = std::move(values);
-  };
-  if (options.inputs.empty())
-    for (const std::string& kind : synthetic_kinds())
-      options.inputs.push_back("synthetic:1920x1080:" + kind);
-  choose("--operation", options.operations, Words{"decode"});
-  choose("--quality", options.qualities, std::vector<int>{90, 97, 100, 75, 50});
-  choose("--huffman", options.tables, Words{"standard", "optimal"});
-  choose("--restart", options.restarts, Words{"none", "auto", "1rows"});
-  choose("--rotate", options.rotate, std::optional<int>(1));
-  choose("--in-flight", options.selection.in_flight, std::vector<int>{8});
-  choose("--only", options.selection.only,
-         Words{"zerorun/cuda*/pinned>device/*", "zerorun/cpu/*", "nvJPEG*/pinned>device/latency/*",
-               "libjpeg-turbo/*/latency/*"});
-  choose("--time", options.limits.seconds, 0.1);
-}
-
 void refuse_beside(const char* option, const CLI::App& command,
                    std::initializer_list<const char*> options) {
   for (const char* other : options)
@@ -217,9 +193,8 @@ void refuse_beside(const char* option, const CLI::App& command,
 }
 
 void choose_target_size(const CLI::App& command, Options& options) {
-  refuse_beside(
-      "--target-size", command,
-      {"--mixed", "--megapixels", "--contents", "--files", "--primitives", "--tune", "--compare"});
+  refuse_beside("--target-size", command,
+                {"--mixed", "--megapixels", "--files", "--primitives", "--tune", "--compare"});
   if (std::find(options.operations.begin(), options.operations.end(), "encode") ==
       options.operations.end())
     fail(Exit::usage, "--target-size is for --operation encode: decoding makes no streams");

@@ -31,7 +31,6 @@ struct Options {
   bool mixed = false;
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
-  bool contents = false;
   std::int64_t target_size = 0;       ///< bytes of each stream; 0: --quality counts
   bool is_decoding_left_out = false;  ///< for target_size
   bool files = false;
@@ -51,9 +50,6 @@ struct Options {
 };
 
 void add_options(CLI::App& command, Options& options);
-
-/// What --contents measures, as far as the command line says nothing else.
-void choose_contents(const CLI::App& command, Options& options);
 
 /// --target-size: only encoding is measured. Ends the command where it does not go with the rest.
 void choose_target_size(const CLI::App& command, Options& options);

@@ -44,9 +44,9 @@ struct NvjpegHandle {
   nvjpegStatus_t status;
 
   /// The library's handle of a backend for a device. The first call makes it and keeps it until the
-  /// process ends, for all cases: with those of all backends made anew a row of `--contents`
-  /// took 1.7 s, and takes 0.6 (H200). Not thread-safe. Errors: not_built, when no libnvjpeg.so of
-  /// this toolkit's major version is found.
+  /// process ends, for all cases: a row of one frame took 1.7 s when each made those of all
+  /// backends anew, and takes 0.6 (H200). Not thread-safe. Errors: not_built, when no libnvjpeg.so
+  /// of this toolkit's major version is found.
   static Result<const NvjpegHandle*> of(int device, nvjpegBackend_t backend);
 };
 

@@ -50,10 +50,6 @@ std::string command_lines(const std::string& command);
 /// with the least median.
 std::string table_text(const CaseResult& result, bool every_row);
 std::string primitives_text(const std::vector<PrimitiveRow>& rows);
-/// The table of --contents: a line for each case. Its last but one columns are the time per byte of
-/// the stream, with the first case, a photo, as 1.
-std::string contents_heading();
-std::string contents_line(const CaseResult& result, const CaseResult& photo);
 std::string machine_text(const Facts& facts);
 
 nlohmann::ordered_json report_json(const Report& report);

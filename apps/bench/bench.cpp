@@ -10,12 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "apps/bench/command_text.hpp"
 #include "apps/bench/options.hpp"
 #include "apps/bench/other_runs.hpp"
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/report/sentences.hpp"
-#include "apps/bench/report/text_table.hpp"
 #include "apps/bench/report_files.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"

@@ -1,6 +1,8 @@
-// Options of `zerorun bench`, and the cases that they ask for.
+// Options of `zerorun bench`, the cases that they ask for, and the commands that ask again.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <initializer_list>
@@ -9,7 +11,9 @@
 #include <vector>
 
 #include "apps/bench/measure/measure.hpp"
+#include "apps/bench/result.hpp"
 #include "apps/common/cli_names.hpp"
+#include "apps/common/failure.hpp"
 
 namespace zerorun::app::bench {
 
@@ -69,5 +73,23 @@ FrameRequest frame_request(const Options& options, const Case& what);
 
 /// The options that decide how a case is measured, for the command of a row.
 std::string limits_text(const Options& options);
+
+// Words of the command line that name a value.
+
+/// The value that has the name `word`, or the end of the command.
+template <typename T>
+T value_of(const char* option, const std::string& word, const std::vector<T>& values) {
+  for (const T value : values)
+    if (name(value) == word) return value;
+  std::string names;
+  for (const T value : values) names += (names.empty() ? "" : ", ") + std::string(name(value));
+  fail(Exit::usage, fmt::format("{}: '{}' is not one of {}", option, word, names));
+}
+
+// The commands that measure the same again, with every default spelled out.
+
+std::string command_text(const Options& options, const Selection& selection);
+/// Of one case.
+std::string command_of(const Options& all, const Selection& selection, const Case& what);
 
 }  // namespace zerorun::app::bench

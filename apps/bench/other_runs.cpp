@@ -9,11 +9,9 @@
 #include <fstream>
 #include <string>
 
-#include "apps/bench/command_text.hpp"
+#include "apps/bench/options.hpp"
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/report/text_table.hpp"
-#include "apps/bench/report/sentences.hpp"
 #include "apps/bench/report_files.hpp"
 #include "apps/bench/tune/tune.hpp"
 #include "apps/common/console.hpp"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/timing.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app::bench {
@@ -128,5 +129,16 @@ struct PrimitiveRow {
 
   std::string id() const { return primitive + "/" + form + "/" + data; }
 };
+
+// Distribution of measured times.
+
+struct Summary : Distribution {
+  double jitter = 0;  ///< mean of |t[i] - t[i-1]|: the change from one sample to the next
+  /// Order statistics between which the true median lies with 95 % confidence (all samples if there
+  /// are fewer than six); what `bench --compare` takes for noise.
+  double median_low = 0, median_high = 0;
+};
+
+Summary summarise(const std::vector<double>& values);
 
 }  // namespace zerorun::app::bench

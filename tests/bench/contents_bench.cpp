@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/bench/frames/frame_set.hpp"
+#include "apps/bench/frames.hpp"
 #include "apps/common/failure.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/encoder.hpp"

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/report/text_table.hpp"
 
 namespace zerorun::app::bench {
 namespace {

@@ -4,10 +4,9 @@
 
 #include <string_view>
 
-#include "apps/bench/measure/statistics.hpp"
+#include "apps/bench/result.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/common/json_text.hpp"
-#include "apps/bench/report/sentences.hpp"
 
 namespace zerorun::app::bench {
 namespace {

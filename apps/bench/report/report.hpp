@@ -3,7 +3,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,5 +75,52 @@ struct ComparisonText {
 /// Throws std::exception if a report is not what report_json() writes.
 ComparisonText compare_reports(const nlohmann::json& old_report, const nlohmann::json& new_report,
                                double threshold);
+
+// Sentences about the rows of a case, and warnings that the rows may be wrong.
+
+/// A sentence for each peer and mode: "One frame at a time, zerorun takes 0.80 of libjpeg-turbo's
+/// time (cpu, host>host; 1 thread)." A peer with several backends has one sentence, which names the
+/// fastest. The peer's fastest row is compared with zerorun's row of the
+/// same device and path: one frame at a time with as many threads, if there is such a row, else
+/// with the fastest. Empty without peers.
+std::vector<std::string> sentences(const CaseResult& result);
+
+/// Names the rows whose 95th percentile is more than twice the median; empty if there is none.
+std::vector<std::string> warnings(const CaseResult& result);
+
+/// If more than a quarter of the processors were busy before the measurement. `load` is the
+/// system's mean number of running threads; < 0 = not known.
+std::optional<std::string> load_warning(double load, unsigned processors);
+
+// Tables and paragraphs of the terminal, at most 100 columns wide.
+
+inline constexpr std::size_t kTextColumns = 100;
+
+/// Breaks `text` at spaces. `at_break` is written where a line ends (" \" keeps a command one
+/// command), `indent` spaces before each line but the first. A word longer than a line stays whole.
+std::string wrapped(std::string_view text, std::size_t indent, std::string_view at_break = "");
+
+struct TableColumn {
+  std::string heading;
+  int rank = 0;  ///< columns of the highest rank are left out first; rank 0 always stays
+  bool is_left = false;
+};
+
+/// Columns as wide as their longest cell. Those that do not fit into kTextColumns are left out.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TableColumn> columns);
+  /// One cell for each column.
+  void add(std::vector<std::string> cells);
+  std::string text() const;
+
+ private:
+  std::vector<bool> fitting() const;
+  std::string line(const std::vector<std::string>& cells, const std::vector<bool>& shown) const;
+
+  std::vector<TableColumn> columns_;
+  std::vector<std::size_t> widths_;
+  std::vector<std::vector<std::string>> rows_;
+};
 
 }  // namespace zerorun::app::bench

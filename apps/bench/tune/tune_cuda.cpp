@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "apps/bench/measure/check.hpp"
 #include "apps/bench/measure/measure.hpp"
 #include "apps/bench/tune/tune.hpp"
 #include "apps/common/timing.hpp"

@@ -1,11 +1,29 @@
-// Jitter, and a confidence interval of the median.
+// The words of reports, and statistics of times: jitter, and a confidence interval of the median.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/measure/statistics.hpp"
+#include "apps/bench/result.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace zerorun::app::bench {
+
+const char* name(Operation operation) noexcept {
+  return operation == Operation::encode ? "encode" : "decode";
+}
+const char* name(Streams streams) noexcept {
+  return streams == Streams::libjpeg ? "libjpeg" : streams == Streams::input ? "input" : "zerorun";
+}
+const char* name(Mode mode) noexcept {
+  constexpr const char* kNames[] = {"latency", "throughput", "stages", "whole"};
+  return kNames[static_cast<std::size_t>(mode)];
+}
+const char* name(HuffmanTables tables) noexcept {
+  return tables == HuffmanTables::optimal   ? "optimal"
+         : tables == HuffmanTables::trained ? "trained"
+                                            : "standard";
+}
+
+// Jitter, and a confidence interval of the median.
 
 Summary summarise(const std::vector<double>& values) {
   Summary s;

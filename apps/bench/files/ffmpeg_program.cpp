@@ -1,11 +1,12 @@
 // FFmpeg's mjpeg coder from file to file: the program `ffmpeg` with its own number of threads.
 // SPDX-License-Identifier: MIT
+#include "apps/bench/files/files.hpp"
+
 #include <fmt/core.h>
 
 #include <cmath>
 #include <fstream>
 
-#include "apps/bench/files/files.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
 #include "zerorun/backend.hpp"

@@ -5,25 +5,121 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "apps/bench/files/files.hpp"
 #include "apps/bench/options.hpp"
-#include "apps/bench/other_runs.hpp"
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/report_files.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/json_text.hpp"
+#include "apps/common/safe_file.hpp"
+#include "apps/common/signals.hpp"
 
 #include <CLI/CLI.hpp>
 
 namespace zerorun::app {
 namespace bench {
 namespace {
+
+/// The files of a report: --json, --csv, --html. Make it before anything is measured, so that a
+/// name that cannot be written is an error at once.
+class ReportFiles {
+ public:
+  explicit ReportFiles(const Options& options)
+      : json_(open(options.json, options.overwrite)),
+        csv_(open(options.csv, options.overwrite)),
+        html_(open(options.html, options.overwrite)) {}
+
+  /// Writes what text() makes, where the file was asked for.
+  template <typename Text>
+  void write_json(const Text& text) {
+    write(json_, text);
+  }
+  template <typename Text>
+  void write_csv(const Text& text) {
+    write(csv_, text);
+  }
+  template <typename Text>
+  void write_html(const Text& text) {
+    write(html_, text);
+  }
+
+ private:
+  static std::unique_ptr<SafeFile> open(const std::string& name, bool overwrite) {
+    return name.empty() ? nullptr : std::make_unique<SafeFile>(name, overwrite);
+  }
+
+  template <typename Text>
+  static void write(const std::unique_ptr<SafeFile>& file, const Text& text) {
+    if (!file) return;
+    file->write(text());
+    file->finish();
+  }
+
+  std::unique_ptr<SafeFile> json_, csv_, html_;
+};
+
+nlohmann::json read_report(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) fail(Exit::input, name, Status(Errc::open_failed));
+  try {
+    return nlohmann::json::parse(file);
+  } catch (const nlohmann::json::exception&) {
+    fail(Exit::input, name + ": it is not a JSON file");
+  }
+}
+
+void measure_from_files(const Options& options, const Selection& all, std::vector<Case>& cases,
+                        Report& report) {
+  Selection selection = all;
+  if (options.selection.threads.empty()) selection.threads = {selection.threads.back()};
+  for (Case& what : cases) {
+    const TemporaryFolder folder(options.folder);
+    const FilesSetting setting = prepare_files(options, selection, what, folder);
+    what.width = setting.width;
+    what.height = setting.height;
+    what.frames = static_cast<std::size_t>(setting.frames);
+    const std::string command = command_of(options, all, what);
+    report.cases.push_back(run_files(what, setting, command));
+    fmt::print("{}\n{}{}\n", wrapped(title_text(what) + ", from file to file", 2),
+               files_table_text(report.cases.back()), command_lines(command));
+    std::fflush(stdout);
+  }
+}
+
+/// --files: adds a result for each case to the report. False after a signal.
+bool run_from_files(const Options& options, const Selection& selection, std::vector<Case>& cases,
+                    Report& report) {
+  const signals::Graceful graceful;  // so that the folder is removed
+  try {
+    measure_from_files(options, selection, cases, report);
+    return signals::received() == 0;
+  } catch (const Failure&) {
+    if (signals::received() == 0) throw;
+    return false;
+  }
+}
+
+/// --compare: two reports of earlier runs.
+Exit run_compare(const Options& options) {
+  const nlohmann::json before = read_report(options.compare[0]);
+  const nlohmann::json after = read_report(options.compare[1]);
+  try {
+    const ComparisonText comparison = compare_reports(before, after, options.threshold);
+    fmt::print("{}", comparison.text);
+    return comparison.is_slower ? Exit::failed : Exit::done;
+  } catch (const std::exception&) {
+    fail(Exit::input, options.compare[0] + ", " + options.compare[1] +
+                          ": not reports of this version of zerorun bench --json");
+  }
+}
 
 /// Each device once, alone or in a list.
 std::vector<int> all_cuda(const Selection& selection) {
@@ -42,7 +138,6 @@ class BenchRun {
   }
 
   Exit run() {
-    if (options_.tune) return run_tune(options_, selection_);
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"

@@ -121,7 +121,6 @@ Megapixels megapixels_of(const std::string& text) {
 void normalise(Case& what) {
   if (what.operation == Operation::encode) what.streams = Streams::zerorun;
   if (what.streams != Streams::zerorun) what.restart = "none";
-  if (what.streams != Streams::zerorun) what.index = false;
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
   if (what.target_size != 0) what.quality = Case{}.quality;
@@ -205,10 +204,6 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
     c.effort = value_of<Effort>("--effort", v, {Effort::fast, Effort::best});
   });
   with_each(options.restarts, [](Case& c, const auto& v) { c.restart = v; });
-  with_each(options.indexes, [](Case& c, const auto& v) {
-    if (v != "no" && v != "yes") fail(Exit::usage, "--index: '" + v + "' is not no or yes");
-    c.index = v == "yes";
-  });
   with_each(options.streams, [](Case& c, const auto& v) {
     c.streams =
         value_of<Streams>("--streams", v, {Streams::zerorun, Streams::libjpeg, Streams::input});
@@ -287,11 +282,11 @@ std::string command_text(const Options& options, const Selection& selection) {
                        options.quick ? " --quick" : "", selection.cuda.front());
   std::string text = fmt::format(
       "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --tunes {} "
-      "--effort {} --restart {} --index {} --streams {} --device {} --threads {} {}",
+      "--effort {} --restart {} --streams {} --device {} --threads {} {}",
       join(options.inputs, "' '"), join(options.operations), join(options.pixels),
       goal_text(options), join(options.samplings), join(options.tables), join(options.tunes),
-      join(options.efforts), join(options.restarts), join(options.indexes), join(options.streams),
-      devices_text(selection), join(selection.threads), limits_text(options));
+      join(options.efforts), join(options.restarts), join(options.streams), devices_text(selection),
+      join(selection.threads), limits_text(options));
   if (!selection.cuda.empty() || !selection.teams.empty())
     text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                         join(selection.in_flight), join(selection.batches),
@@ -316,7 +311,6 @@ std::string command_of(const Options& all, const Selection& selection, const Cas
   options.tunes = {std::string(zerorun::name(what.tune))};
   options.efforts = {std::string(zerorun::name(what.effort))};
   options.restarts = {what.restart};
-  options.indexes = {what.index ? "yes" : "no"};
   options.streams = {name(what.streams)};
   return command_text(options, selection);
 }

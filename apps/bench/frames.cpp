@@ -162,7 +162,6 @@ static void describe_streams(const FrameSet& set, Case& what) {
   what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;
   what.restart = info->restart_interval_mcus > 0 ? std::to_string(info->restart_interval_mcus)
                                                  : std::string("none");
-  what.index = info->index_group_mcus > 0;
   what.sampling = info->subsampling.value_or(native_subsampling(set.view(0).format));
 }
 

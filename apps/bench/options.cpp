@@ -69,8 +69,6 @@ void add_case_options(CLI::App& command, Options& options) {
   what.list("--effort", options.efforts, "fast,best", "fast", "How they are decided");
   what.list("--restart", options.restarts, "N,Nrows,auto,none", "auto",
             "Restart markers of zerorun's streams, as for encode; peers write none");
-  what.list("--index", options.indexes, "no,yes", "no",
-            "Whether zerorun's streams have a scan index, as with encode --index");
   what.list("--streams", options.streams, "zerorun,libjpeg,input", "zerorun",
             "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
             "markers; or the JPEG files or Motion JPEG of INPUT as they are, with their own "
@@ -99,14 +97,6 @@ void add_case_options(CLI::App& command, Options& options) {
   what.flag("--quick", options.quick,
             "With --primitives: only large arrays, nothing to compare with")
       ->needs(primitives);
-  auto* tune =
-      what.flag("--tune", options.tune,
-                "Instead of frames, measure in less than a minute which sizes of the coders suit "
-                "this GPU best, and print them; bytes and samples stay the same");
-  what.flag("--keep", options.keep,
-            "With --tune: keep them for this kind of GPU in the user's cache folder (or in "
-            "$ZERORUN_TUNING), where all programs with zerorun find them")
-      ->needs(tune);
 }
 
 void add_coder_options(CLI::App& command, Options& options) {
@@ -194,7 +184,7 @@ void refuse_beside(const char* option, const CLI::App& command,
 
 void choose_target_size(const CLI::App& command, Options& options) {
   refuse_beside("--target-size", command,
-                {"--mixed", "--megapixels", "--files", "--primitives", "--tune", "--compare"});
+                {"--mixed", "--megapixels", "--files", "--primitives", "--compare"});
   if (std::find(options.operations.begin(), options.operations.end(), "encode") ==
       options.operations.end())
     fail(Exit::usage, "--target-size is for --operation encode: decoding makes no streams");

@@ -28,7 +28,6 @@ struct Options {
   Words tables = {"standard"};
   Words tunes = {"exact"}, efforts = {"fast"};
   Words restarts = {"auto"};
-  Words indexes = {"no"};
   Words streams = {"zerorun"};
   std::optional<int> rotate;
   std::optional<std::int64_t> max_pixels;
@@ -39,7 +38,6 @@ struct Options {
   bool is_decoding_left_out = false;  ///< for target_size
   bool files = false;
   bool energy = false;
-  bool tune = false, keep = false;
   std::string folder;  ///< for the results of --files
   Words devices;
   Words cpus;

@@ -48,7 +48,6 @@ struct Case {
   Tune tune = Tune::exact;  ///< of zerorun's streams, as `effort`
   Effort effort = Effort::fast;
   std::string restart = "auto";
-  bool index = false;  ///< zerorun's streams have a scan index
   Streams streams = Streams::zerorun;
   bool planar = true;  ///< `pixels` follows the stream's own sampling
   /// Images of different sizes that are one batch; width and height are 0.

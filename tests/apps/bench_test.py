@@ -165,18 +165,6 @@ class BenchTest(ProgramTest):
         self.assertAlmostEqual(float(lines[0]["sample_us"]), first[0], 2)
         self.assertAlmostEqual(float(lines[0]["median_us"]), rows[0]["median_us"], 2)
 
-    def test_scan_index(self):
-        report, text = self.bench("synthetic:64x48:photo", "--index", "no,yes", "--threads", "1")
-        told = [(case["operation"], case["index"]) for case in report["cases"]]
-        self.assertEqual(told, [("encode", False), ("encode", True),
-                                ("decode", False), ("decode", True)])
-        sizes = [self.rows(report, i)["zerorun/cpu/host>host/latency/1"]["stream_bytes"]
-                 for i in range(4)]
-        self.assertEqual(sizes[2:], sizes[:2])
-        self.assertEqual(sizes[1], sizes[0] + 4 + 14 + 4 * 6)  # 4 by 3 MCUs, 2 an entry
-        self.assertIn(", scan index", text)
-        self.assertIn("--index yes", text)
-
     def test_frames_of_one_size(self):
         for number, (width, height) in enumerate([(40, 30), (30, 40), (40, 30)]):
             make_ppm(self.path(f"{number}.ppm"), width, height, number)
@@ -292,7 +280,6 @@ class BenchTest(ProgramTest):
         for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),
                                 (["--device", "gpu"], 2), (["--huffman", "best"], 2),
                                 (["--subsampling", "999"], 2), (["--restart", "x"], 2),
-                                (["--index", "x"], 2),
                                 (["--threads", "0"], 2), (["-q", "0"], 2),
                                 (["--streams", "mine"], 2), (["--streams", "input"], 2),
                                 (["--streams", "libjpeg", "--pixels", "nv12"], 2),
@@ -305,7 +292,7 @@ class BenchTest(ProgramTest):
             self.assert_sentence(self.zerorun("bench", *arguments, code=code))
 
 
-class EnergyAndTuneTest(ProgramTest):
+class EnergyTest(ProgramTest):
     def test_energy_is_measured_or_missed_with_a_reason(self):
         report = self.path("r.json")
         done = self.zerorun("bench", "synthetic:64x48:photo", "--operation", "encode", "--device",
@@ -322,11 +309,6 @@ class EnergyAndTuneTest(ProgramTest):
             self.assertIn("mJ a frame", text)
         else:
             self.assertRegex(text, r"left out: energy of cpu: the (system|energy counter).*RAPL")
-
-    def test_tune_needs_a_gpu(self):
-        done = self.zerorun("bench", "--tune", "--device", "cpu", code=5)
-        self.assert_sentence(done)
-        self.zerorun("bench", "--keep", code=2)
 
 
 if __name__ == "__main__":

@@ -315,7 +315,6 @@ class FilesRun {
     if (what_.tune != Tune::exact)
       add({"--tune", std::string(zerorun::name(what_.tune)), "--effort",
            std::string(zerorun::name(what_.effort))});
-    if (what_.index) add({"--index"});
     return words;
   }
 

@@ -244,7 +244,6 @@ EncodeParams encode_params(const Case& what, Backend backend, int device) {
   params.tune = what.tune;
   params.effort = what.effort;
   params.restart = parse_restart(what.restart).value_or(RestartPolicy::automatic());
-  params.index = what.index;
   params.size.target_bytes = static_cast<std::size_t>(what.target_size);
   return params;
 }

@@ -27,7 +27,6 @@ Json case_json(const Case& what) {
           {"tune", zerorun::name(what.tune)},
           {"effort", zerorun::name(what.effort)},
           {"restart", what.restart},
-          {"index", what.index},
           {"streams", name(what.streams)},
           {"mixed", what.mixed},
           {"least_megapixels", what.least_megapixels},
@@ -149,17 +148,16 @@ nlohmann::ordered_json report_json(const Report& report) {
 std::string report_csv(const Report& report) {
   std::string text =
       "operation,input,width,height,pixels,subsampling,quality,target_size,huffman,tune,effort,"
-      "restart,index,"
-      "streams,coder,"
-      "device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_us,frames_per_second,"
+      "restart,streams,coder,device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_"
+      "us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
     const std::string case_text =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
                     c.width, c.height, zerorun::name(c.pixels), zerorun::name(c.sampling),
                     c.quality, c.target_size, name(c.huffman), zerorun::name(c.tune),
-                    zerorun::name(c.effort), c.restart, c.index ? "yes" : "no", name(c.streams));
+                    zerorun::name(c.effort), c.restart, name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);
       const std::string start = fmt::format(

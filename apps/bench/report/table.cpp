@@ -162,16 +162,14 @@ std::string title(const Case& what) {
                   what.mixed ? "image" : "frame", what.frames == 1 ? "" : "s");
   if (what.streams == Streams::input)
     return text + (what.mixed ? ", the input's own streams"
-                              : fmt::format(", the input's own streams, sampling {}, restart {}{}",
-                                            zerorun::name(what.sampling), what.restart,
-                                            what.index ? ", scan index" : ""));
+                              : fmt::format(", the input's own streams, sampling {}, restart {}",
+                                            zerorun::name(what.sampling), what.restart));
   SizeOptions goal;
   goal.target = what.target_size;
   text += fmt::format(", {}, sampling {}, {} tables, restart {}", size_text(goal, what.quality),
                       zerorun::name(what.sampling), name(what.huffman), what.restart);
   if (what.tune != Tune::exact)
     text += fmt::format(", tune {} {}", zerorun::name(what.tune), zerorun::name(what.effort));
-  if (what.index) text += ", scan index";
   if (what.streams == Streams::libjpeg) text += ", streams of libjpeg-turbo";
   return text;
 }

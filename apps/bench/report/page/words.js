@@ -44,7 +44,6 @@ const goal = c => c.target_size ? `${whole(c.target_size)} bytes a frame` : `qua
 const kind = c => c.streams === "input" ? "the input's own streams" : `${goal(c)}, ` +
   `${c.subsampling}, ${c.huffman} tables, restart ${c.restart}` +
   (c.tune && c.tune !== "exact" ? `, tune ${c.tune} ${c.effort}` : "") +
-  (c.index ? ", scan index" : "") +
   (c.streams === "libjpeg" ? ", streams of libjpeg-turbo" : "");
 const caseTitle = c => `${c.operation} ${c.input}, ${size(c)}, ${kind(c)}`;
 
@@ -54,7 +53,6 @@ function slug(c) {
   const words = [c.operation, c.input, c.pixels, c.subsampling, c.target_size ? c.target_size + "-bytes" : "q" + c.quality, c.huffman,
     "restart", c.restart];
   if (c.tune && c.tune !== "exact") words.push(c.tune, c.effort);
-  if (c.index) words.push("index");
   if (c.streams !== "zerorun") words.push("streams", c.streams);
   if (c.mixed) words.push("mixed");
   return words.join("-").replace(/[^\w.:-]+/g, "-");

@@ -28,42 +28,22 @@ namespace zerorun::app {
 namespace bench {
 namespace {
 
-/// The files of a report: --json, --csv, --html. Make it before anything is measured, so that a
-/// name that cannot be written is an error at once.
-class ReportFiles {
+/// A file of --json, --csv or --html, if it was asked for. Make it before anything is measured, so
+/// that a name that cannot be written is an error at once.
+class ReportFile {
  public:
-  explicit ReportFiles(const Options& options)
-      : json_(open(options.json, options.overwrite)),
-        csv_(open(options.csv, options.overwrite)),
-        html_(open(options.html, options.overwrite)) {}
-
-  /// Writes what text() makes, where the file was asked for.
-  template <typename Text>
-  void write_json(const Text& text) {
-    write(json_, text);
+  ReportFile(const std::string& name, bool overwrite) {
+    if (!name.empty()) file_.emplace(name, overwrite);
   }
   template <typename Text>
-  void write_csv(const Text& text) {
-    write(csv_, text);
-  }
-  template <typename Text>
-  void write_html(const Text& text) {
-    write(html_, text);
+  void write(const Text& text) {
+    if (!file_) return;
+    file_->write(text());
+    file_->finish();
   }
 
  private:
-  static std::unique_ptr<SafeFile> open(const std::string& name, bool overwrite) {
-    return name.empty() ? nullptr : std::make_unique<SafeFile>(name, overwrite);
-  }
-
-  template <typename Text>
-  static void write(const std::unique_ptr<SafeFile>& file, const Text& text) {
-    if (!file) return;
-    file->write(text());
-    file->finish();
-  }
-
-  std::unique_ptr<SafeFile> json_, csv_, html_;
+  std::optional<SafeFile> file_;
 };
 
 nlohmann::json read_report(const std::string& name) {
@@ -145,7 +125,8 @@ class BenchRun {
     }
     for (const std::string& input : options_.inputs)
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
-    ReportFiles files(options_);
+    ReportFile json(options_.json, options_.overwrite), csv(options_.csv, options_.overwrite);
+    ReportFile html(options_.html, options_.overwrite);
     if (!options_.primitives && !options_.files) open_inputs();
     report_.command = command_text(options_, selection_);
     report_.machine = machine_facts(all_cuda(selection_));
@@ -163,9 +144,9 @@ class BenchRun {
     }
     if (const std::vector<int> all = all_cuda(selection_); !all.empty())
       add_clocks(all, report_.machine);
-    files.write_json([&] { return json_text(report_json(report_), 1) + "\n"; });
-    files.write_csv([&] { return report_csv(report_); });
-    files.write_html([&] { return report_html(report_); });
+    json.write([&] { return json_text(report_json(report_), 1) + "\n"; });
+    csv.write([&] { return report_csv(report_); });
+    html.write([&] { return report_html(report_); });
     return Exit::done;
   }
 

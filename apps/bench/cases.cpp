@@ -91,8 +91,6 @@ Selection selection(const Options& options) {
   return selection;
 }
 
-// From the words of the command line to cases and frames.
-
 namespace {
 
 const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s422,
@@ -250,8 +248,6 @@ std::string limits_text(const Options& options) {
   }
   return text;
 }
-
-// The commands that measure the same again, with every default spelled out.
 
 namespace {
 

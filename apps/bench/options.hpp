@@ -72,8 +72,6 @@ FrameRequest frame_request(const Options& options, const Case& what);
 /// The options that decide how a case is measured, for the command of a row.
 std::string limits_text(const Options& options);
 
-// Words of the command line that name a value.
-
 /// The value that has the name `word`, or the end of the command.
 template <typename T>
 T value_of(const char* option, const std::string& word, const std::vector<T>& values) {
@@ -84,8 +82,7 @@ T value_of(const char* option, const std::string& word, const std::vector<T>& va
   fail(Exit::usage, fmt::format("{}: '{}' is not one of {}", option, word, names));
 }
 
-// The commands that measure the same again, with every default spelled out.
-
+/// The commands that measure the same again, with every default spelled out.
 std::string command_text(const Options& options, const Selection& selection);
 /// Of one case.
 std::string command_of(const Options& all, const Selection& selection, const Case& what);

@@ -23,8 +23,6 @@ const char* name(HuffmanTables tables) noexcept {
                                             : "standard";
 }
 
-// Jitter, and a confidence interval of the median.
-
 Summary summarise(const std::vector<double>& values) {
   Summary s;
   if (values.empty()) return s;

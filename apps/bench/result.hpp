@@ -129,8 +129,6 @@ struct PrimitiveRow {
   std::string id() const { return primitive + "/" + form + "/" + data; }
 };
 
-// Distribution of measured times.
-
 struct Summary : Distribution {
   double jitter = 0;  ///< mean of |t[i] - t[i-1]|: the change from one sample to the next
   /// Order statistics between which the true median lies with 95 % confidence (all samples if there

@@ -47,35 +47,6 @@ std::vector<std::string> listed(const std::string& list) {
   return names;
 }
 
-}  // namespace
-
-InputFiles input_files(const std::string& input) {
-  InputFiles found;
-  std::error_code ignored;
-  if (fs::is_regular_file(input, ignored)) {
-    found.files = {input};
-    found.ffmpeg = {"-i", input};
-  } else if (input.starts_with('@')) {
-    found.files = listed(input.substr(1));
-  } else {
-    // A number pattern is close to a glob with a star in its place.
-    std::string pattern = std::regex_replace(input, std::regex("%0?[0-9]*d"), "*");
-    if (fs::is_directory(input, ignored)) pattern = (fs::path(input) / "*").string();
-    found.files = matches(pattern);
-    if (!found.files.empty())
-      found.ffmpeg = {"-framerate", "25", "-pattern_type", "glob", "-i", pattern};
-  }
-  for (const std::string& name : found.files)
-    found.bytes += static_cast<std::int64_t>(fs::file_size(name, ignored));
-  return found;
-}
-
-// Runs one way from file to file, and reads what the program says about it.
-
-namespace {
-
-namespace fs = std::filesystem;
-
 /// The last line that is not empty and begins with `start`.
 std::string last_line(const std::string& path, const std::string& start) {
   std::ifstream file(path);
@@ -133,8 +104,8 @@ Result<Sample> run_once(const FilesSetting& setting, const Way& way) {
   return Sample{run->seconds, run->cpu_seconds, summary_in(last_line(log, "{"))};
 }
 
-}  // namespace
-
+/// Runs the way `repetitions` times, after once to warm up and to make its output. Errors: the
+/// child's, with its last line.
 Status run_way(const FilesSetting& setting, const Way& way, Row& row) {
   const auto frames = static_cast<double>(setting.frames);
   std::vector<Sample> samples;
@@ -157,10 +128,6 @@ Status run_way(const FilesSetting& setting, const Way& way, Row& row) {
   return Status::ok();
 }
 
-// Measures the floors of a way and keeps each as a row.
-
-namespace {
-
 int cuda_index(const std::string& device) {
   return device.starts_with("cuda:") ? std::stoi(device.substr(5)) : -1;
 }
@@ -171,75 +138,81 @@ void raise(double microseconds, const std::string& name, WholeWay& way) {
   way.floor = name;
 }
 
-}  // namespace
+/// Floors of one case by name, and their rows.
+class Floors {
+ public:
+  Floors(const FilesSetting& setting, CaseResult& result) : setting_(setting), result_(result) {}
 
-/// Microseconds a frame, the median; 0 if it cannot be measured. Measured once for each name.
-double Floors::measure(const std::string& name, const std::string& device, std::int64_t bytes,
-                       const std::function<Result<double>()>& time) {
-  Row row;
-  row.coder = "floor";
-  row.device = device;
-  row.path = name;
-  row.mode = Mode::whole;
-  row.at_once = floor_threads();
-  row.unit = "threads";
-  for (const Row& other : result_.rows)
-    if (other.id() == row.id()) return summarise(other.microseconds).median;
-  const auto frames = static_cast<double>(setting_.frames);
-  row.input_bytes = static_cast<double>(bytes) / frames;
-  row.frames_per_sample = static_cast<std::size_t>(setting_.frames);
-  for (int i = 0; i <= setting_.repetitions; ++i) {
-    setting_.folder.clear("floor", true);
-    const auto seconds = time();
-    if (!seconds) {
-      result_.notes.push_back(row.id() + ": " + seconds.status().message());
-      return 0.0;
+  /// Each raises the floor of a way to this, if it is slower.
+  void of_reading(const ReadWork& work, const std::string& device, WholeWay& way) {
+    std::int64_t bytes = 0;
+    for (const std::string& file : work.files) bytes += input_files(file).bytes;
+    const int cuda = cuda_index(device);
+    if (cuda >= 0 && time_reading_to_device != nullptr) {
+      raise(measure("page-cache>device", device, bytes,
+                    [&] { return time_reading_to_device(work, cuda); }),
+            "page-cache>device", way);
+      return;
     }
-    if (i > 0) row.microseconds.push_back(*seconds * 1e6 / frames);  // the first one warms up
+    raise(measure("page-cache>memory", "cpu", bytes, [&] { return time_reading(work); }),
+          "page-cache>memory", way);
   }
-  setting_.folder.clear("floor");
-  row.command = result_.command;
-  result_.rows.push_back(std::move(row));
-  return summarise(result_.rows.back().microseconds).median;
-}
 
-void Floors::of_reading(const ReadWork& work, const std::string& device, WholeWay& way) {
-  std::int64_t bytes = 0;
-  for (const std::string& file : work.files) bytes += input_files(file).bytes;
-  const int cuda = cuda_index(device);
-  if (cuda >= 0 && time_reading_to_device != nullptr) {
-    raise(measure("page-cache>device", device, bytes,
-                  [&] { return time_reading_to_device(work, cuda); }),
-          "page-cache>device", way);
-    return;
+  void of_writing(Layout layout, std::int64_t bytes, const std::string& kind, WholeWay& way) {
+    if (layout == Layout::none || bytes <= 0) return;
+    const std::string name = "memory>" + kind;
+    const auto each = static_cast<std::size_t>(bytes / setting_.frames);
+    raise(measure(name, "cpu", bytes,
+                  [&] {
+                    return time_writing(setting_.folder.path("floor"), layout, setting_.frames,
+                                        each);
+                  }),
+          name, way);
   }
-  raise(measure("page-cache>memory", "cpu", bytes, [&] { return time_reading(work); }),
-        "page-cache>memory", way);
-}
 
-void Floors::of_writing(Layout layout, std::int64_t bytes, const std::string& kind, WholeWay& way) {
-  if (layout == Layout::none || bytes <= 0) return;
-  const std::string name = "memory>" + kind;
-  const auto each = static_cast<std::size_t>(bytes / setting_.frames);
-  raise(measure(name, "cpu", bytes,
-                [&] {
-                  return time_writing(setting_.folder.path("floor"), layout, setting_.frames, each);
-                }),
-        name, way);
-}
+  void of_download(std::int64_t bytes, const std::string& device, WholeWay& way) {
+    const int cuda = cuda_index(device);
+    if (cuda < 0 || time_download == nullptr) return;
+    const auto each = static_cast<std::size_t>(bytes / setting_.frames);
+    raise(measure("device>pinned", device, bytes,
+                  [&] { return time_download(cuda, setting_.frames, each); }),
+          "device>pinned", way);
+  }
 
-void Floors::of_download(std::int64_t bytes, const std::string& device, WholeWay& way) {
-  const int cuda = cuda_index(device);
-  if (cuda < 0 || time_download == nullptr) return;
-  const auto each = static_cast<std::size_t>(bytes / setting_.frames);
-  raise(measure("device>pinned", device, bytes,
-                [&] { return time_download(cuda, setting_.frames, each); }),
-        "device>pinned", way);
-}
+ private:
+  /// Microseconds a frame, the median; 0 if it cannot be measured. Measured once for each name.
+  double measure(const std::string& name, const std::string& device, std::int64_t bytes,
+                 const std::function<Result<double>()>& time) {
+    Row row;
+    row.coder = "floor";
+    row.device = device;
+    row.path = name;
+    row.mode = Mode::whole;
+    row.at_once = floor_threads();
+    row.unit = "threads";
+    for (const Row& other : result_.rows)
+      if (other.id() == row.id()) return summarise(other.microseconds).median;
+    const auto frames = static_cast<double>(setting_.frames);
+    row.input_bytes = static_cast<double>(bytes) / frames;
+    row.frames_per_sample = static_cast<std::size_t>(setting_.frames);
+    for (int i = 0; i <= setting_.repetitions; ++i) {
+      setting_.folder.clear("floor", true);
+      const auto seconds = time();
+      if (!seconds) {
+        result_.notes.push_back(row.id() + ": " + seconds.status().message());
+        return 0.0;
+      }
+      if (i > 0) row.microseconds.push_back(*seconds * 1e6 / frames);  // the first one warms up
+    }
+    setting_.folder.clear("floor");
+    row.command = result_.command;
+    result_.rows.push_back(std::move(row));
+    return summarise(result_.rows.back().microseconds).median;
+  }
 
-// The ways of one case from file to file: zerorun's on each device, FFmpeg's, and their floors.
-
-namespace {
+  const FilesSetting& setting_;
+  CaseResult& result_;
+};
 
 constexpr const char* kStream = "stream.mjpeg";
 
@@ -396,48 +369,6 @@ class FilesRun {
   Floors floors_;
 };
 
-}  // namespace
-
-CaseResult run_files(const Case& what, const FilesSetting& setting, const std::string& command) {
-  CaseResult result{what, {}, {}, command, false};
-  FilesRun(what, setting, result).run();
-  console::clear_progress();
-  return result;
-}
-
-std::string files_table_text(const CaseResult& result) {
-  TextTable table({{"coder/device/path/whole/threads, ms a frame", 0, true},
-                   {"min", 5},
-                   {"median"},
-                   {"max", 6},
-                   {"frames/s", 1},
-                   {"CPU s", 3},
-                   {"start s", 4},
-                   {"% floor", 2},
-                   {"bytes", 1},
-                   {"slowest step", 1, true}});
-  for (const Row& row : result.rows) {
-    const Summary s = summarise(row.microseconds);
-    const WholeWay way = row.whole.value_or(WholeWay{});
-    const auto ms = [](double us) { return fmt::format("{:.3f}", us * 1e-3); };
-    table.add({row.id(), ms(s.min), ms(s.median), ms(s.max), fmt::format("{:.1f}", 1e6 / s.median),
-               row.whole ? fmt::format("{:.2f}", way.cpu_seconds) : "",
-               way.wall_step.empty() ? "" : fmt::format("{:.3f}", way.start_seconds),
-               way.floor_us > 0 ? fmt::format("{:.1f}", 100 * way.floor_us / s.median) : "",
-               fmt::format("{:.0f}", row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes),
-               way.wall_step});
-  }
-  std::string text = table.text();
-  for (const Row& row : result.rows)
-    if (row.whole && !row.whole->wall.empty())
-      text += wrapped(fmt::format("{}: {}", row.id(), row.whole->wall), 2) + "\n";
-  return text + notes_text(result);
-}
-
-// Prepares an input of `zerorun bench --files`: its folder, its files, its frames.
-
-namespace {
-
 constexpr int kSyntheticFrames = 48;
 constexpr const char* kFrames = "frames.y4m";
 
@@ -476,6 +407,63 @@ std::int64_t count_frames(const std::string& input, const io::SourceInfo& info) 
 }
 
 }  // namespace
+
+InputFiles input_files(const std::string& input) {
+  InputFiles found;
+  std::error_code ignored;
+  if (fs::is_regular_file(input, ignored)) {
+    found.files = {input};
+    found.ffmpeg = {"-i", input};
+  } else if (input.starts_with('@')) {
+    found.files = listed(input.substr(1));
+  } else {
+    // A number pattern is close to a glob with a star in its place.
+    std::string pattern = std::regex_replace(input, std::regex("%0?[0-9]*d"), "*");
+    if (fs::is_directory(input, ignored)) pattern = (fs::path(input) / "*").string();
+    found.files = matches(pattern);
+    if (!found.files.empty())
+      found.ffmpeg = {"-framerate", "25", "-pattern_type", "glob", "-i", pattern};
+  }
+  for (const std::string& name : found.files)
+    found.bytes += static_cast<std::int64_t>(fs::file_size(name, ignored));
+  return found;
+}
+
+CaseResult run_files(const Case& what, const FilesSetting& setting, const std::string& command) {
+  CaseResult result{what, {}, {}, command, false};
+  FilesRun(what, setting, result).run();
+  console::clear_progress();
+  return result;
+}
+
+std::string files_table_text(const CaseResult& result) {
+  TextTable table({{"coder/device/path/whole/threads, ms a frame", 0, true},
+                   {"min", 5},
+                   {"median"},
+                   {"max", 6},
+                   {"frames/s", 1},
+                   {"CPU s", 3},
+                   {"start s", 4},
+                   {"% floor", 2},
+                   {"bytes", 1},
+                   {"slowest step", 1, true}});
+  for (const Row& row : result.rows) {
+    const Summary s = summarise(row.microseconds);
+    const WholeWay way = row.whole.value_or(WholeWay{});
+    const auto ms = [](double us) { return fmt::format("{:.3f}", us * 1e-3); };
+    table.add({row.id(), ms(s.min), ms(s.median), ms(s.max), fmt::format("{:.1f}", 1e6 / s.median),
+               row.whole ? fmt::format("{:.2f}", way.cpu_seconds) : "",
+               way.wall_step.empty() ? "" : fmt::format("{:.3f}", way.start_seconds),
+               way.floor_us > 0 ? fmt::format("{:.1f}", 100 * way.floor_us / s.median) : "",
+               fmt::format("{:.0f}", row.stream_bytes > 0 ? row.stream_bytes : row.input_bytes),
+               way.wall_step});
+  }
+  std::string text = table.text();
+  for (const Row& row : result.rows)
+    if (row.whole && !row.whole->wall.empty())
+      text += wrapped(fmt::format("{}: {}", row.id(), row.whole->wall), 2) + "\n";
+  return text + notes_text(result);
+}
 
 FilesSetting prepare_files(const Options& options, const Selection& selection, const Case& what,
                            const TemporaryFolder& folder) {

@@ -108,8 +108,6 @@ class OpenPieces {
 /// Fills `to` with the bytes of a piece.
 Status read_piece(const Piece& piece, std::byte* to);
 
-// `zerorun bench --files`: what a user gets, from file to file, as child processes.
-
 /// The files of an input, as far as bench and FFmpeg can name them.
 struct InputFiles {
   std::vector<std::string> files;
@@ -144,29 +142,6 @@ struct Way {
   std::vector<std::string> words;  ///< the command; the last one is the output
   std::string output;              ///< name in the folder, removed before each run; empty: none
   bool makes_folder = false;       ///< the output is a file for each frame
-};
-
-/// Runs the way `repetitions` times, after once to warm up and to
-/// make its output. Errors: the child's, with its last
-/// line.
-Status run_way(const FilesSetting& setting, const Way& way, Row& row);
-
-/// Floors of one case by name, and their rows.
-class Floors {
- public:
-  Floors(const FilesSetting& setting, CaseResult& result) : setting_(setting), result_(result) {}
-
-  /// Each raises the floor of a way to this, if it is slower.
-  void of_reading(const ReadWork& work, const std::string& device, WholeWay& way);
-  void of_writing(Layout layout, std::int64_t bytes, const std::string& kind, WholeWay& way);
-  void of_download(std::int64_t bytes, const std::string& device, WholeWay& way);
-
- private:
-  double measure(const std::string& name, const std::string& device, std::int64_t bytes,
-                 const std::function<Result<double>()>& time);
-
-  const FilesSetting& setting_;
-  CaseResult& result_;
 };
 
 /// FFmpeg's mjpeg coder on the same ways, with its own number of threads; a note says why not.

@@ -156,8 +156,6 @@ Result<double> time_writing(const std::string& folder, Layout layout, std::int64
   return watch.seconds();
 }
 
-// Runs a program and takes its time, as a user's shell would.
-
 namespace {
 
 /// What posix_spawn() is told, freed at the end.

@@ -78,6 +78,40 @@ class PictureCheck {
   SquaredError error_;
 };
 
+/// Decodes streams and adds up how much they differ from their sources. Decodes by libjpeg-turbo,
+/// which is independent of zerorun, where it was found and takes the format; else by zerorun's CPU
+/// decoder.
+class StreamCheck {
+ public:
+  /// `threads`: of zerorun's decoder on one frame, 0 for one a core.
+  Status open(const ConstFrameView& like, int threads) {
+    if (have_libjpeg() && is_planar_or_rgb(like.format)) {
+      libjpeg_ = make_libjpeg_decoder();
+      return Status::ok();
+    }
+    DecodeParams params = decode_params(Backend::cpu);
+    params.strict = true;
+    params.threads = threads;
+    return store(Decoder::create(params), own_);
+  }
+  Status add(std::span<const std::byte> jpeg, const ConstFrameView& source) {
+    ZR_TRY(decoded_.reshape(source.format, source.width, source.height));
+    ZR_TRY(own_ ? own_->decode(jpeg, decoded_.view()).status()
+                : libjpeg_->decode(jpeg, decoded_.view()));
+    error_.add(squared_error(source, std::as_const(decoded_).view()));
+    return Status::ok();
+  }
+
+  const SquaredError& error() const noexcept { return error_; }
+  const char* decoder_name() const { return own_ ? "zerorun" : "libjpeg-turbo"; }
+
+ private:
+  PaddedFrame decoded_;
+  std::unique_ptr<LibjpegDecoder> libjpeg_;
+  std::optional<Decoder> own_;
+  SquaredError error_;
+};
+
 }  // namespace
 
 bool same_samples(const ConstFrameView& a, const ConstFrameView& b) {
@@ -90,25 +124,6 @@ Status differs_from_cpu(std::size_t index) {
 }
 
 double psnr_of(const SquaredError& error) { return std::min(error.psnr(), 99.99); }
-
-Status StreamCheck::open(const ConstFrameView& like, int threads) {
-  if (have_libjpeg() && is_planar_or_rgb(like.format)) {
-    libjpeg_ = make_libjpeg_decoder();
-    return Status::ok();
-  }
-  DecodeParams params = decode_params(Backend::cpu);
-  params.strict = true;
-  params.threads = threads;
-  return store(Decoder::create(params), own_);
-}
-
-Status StreamCheck::add(std::span<const std::byte> jpeg, const ConstFrameView& source) {
-  ZR_TRY(decoded_.reshape(source.format, source.width, source.height));
-  ZR_TRY(own_ ? own_->decode(jpeg, decoded_.view()).status()
-              : libjpeg_->decode(jpeg, decoded_.view()));
-  error_.add(squared_error(source, std::as_const(decoded_).view()));
-  return Status::ok();
-}
 
 Result<CheckResult> check_encoder(Runner& runner, bool ours, const FrameSet& frames,
                                   const Reference& reference) {
@@ -150,8 +165,6 @@ Result<CheckResult> check_decoder(const std::vector<std::unique_ptr<Runner>>& ru
                                              : "compared with the source";
   return result;
 }
-
-// Makes the reference of a case: streams are made, checked and decoded, one frame a thread.
 
 namespace {
 

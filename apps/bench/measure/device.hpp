@@ -17,12 +17,6 @@ namespace zerorun::app::bench {
 /// out_of_memory or device_failure, naming the call and CUDA's reason.
 Status cuda_failure(cudaError_t error, const char* call);
 
-/// The check after a kernel launch. `kernel`: its name, for the message.
-inline Status launched(const char* kernel) {
-  const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status::ok() : cuda_failure(error, kernel);
-}
-
 /// Returns from the function with a Status if the CUDA call fails.
 #define ZR_CUDA_TRY(call)                                             \
   do {                                                                \
@@ -51,14 +45,6 @@ class CudaArray {
     size_ = size;
     return Status::ok();
   }
-  /// Keeps memory that is large enough. Otherwise the old goes first, so that both never exist at
-  /// once.
-  Status reserve(std::size_t size, CudaMemory memory) {
-    if (size <= size_) return Status::ok();
-    data_.reset();
-    size_ = 0;
-    return allocate(size, memory);
-  }
   T* data() const noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
 
@@ -78,8 +64,6 @@ using EventOwner = std::unique_ptr<CUevent_st, CudaDestroy>;
 Status make_stream(StreamOwner& stream);
 /// An event without a time.
 Status make_event(EventOwner& event);
-
-// What coders on a GPU share: frames in device memory, and runners on a stream.
 
 /// The frames of a case in device memory. Rows start on 256 bytes, as cudaMallocPitch places them.
 class DeviceFrames {
@@ -123,26 +107,5 @@ class DeviceRunner : public Runner {
   const int device_;
   StreamOwner stream_;
 };
-
-/// A coder of zerorun on a GPU, with rows for --in-flight.
-Coder our_device_coder(const Setting& setting, int device, const char* path);
-/// The same for one runner in one thread that keeps all frames in flight by itself.
-Coder our_joint_coder(const Setting& setting, int device, const char* path);
-
-/// Coders that read frames in device memory.
-Status add_device_encoders(const Setting& setting, int device, Coders& coders);
-
-/// Coders of several devices: a runner each, with a thread of its own, which belong to the devices
-/// in turn. `at_once` counts all frames: --in-flight for each device.
-Coder our_team_coder(const Setting& setting, const std::vector<int>& devices, const char* path);
-/// Device frames to device streams.
-Status add_team_encoder(const Setting& setting, const std::vector<int>& devices, Coders& coders);
-
-/// Runners of runner_for(device), for the devices in turn.
-template <typename RunnerFor>
-OpenRunner in_turn(const std::vector<int>& devices, RunnerFor runner_for) {
-  auto opened = std::make_shared<std::size_t>(0);
-  return [=](int at_once) { return runner_for(devices[(*opened)++ % devices.size()])(at_once); };
-}
 
 }  // namespace zerorun::app::bench

@@ -39,8 +39,6 @@ Status make_event(EventOwner& event) {
   return Status::ok();
 }
 
-// Device frames are copied plane by plane.
-
 static constexpr std::size_t kPitchAlign = 256;
 
 /// Returns when the copy is done, also from and to pageable memory.
@@ -91,7 +89,7 @@ Status DeviceFrames::download(std::size_t i, const FrameView& out) const {
   return copy_frame(views_[i], out);
 }
 
-// Decoders into device memory, and the plain copies that nothing on these paths can beat.
+namespace {
 
 /// Streams in host memory, pinned or not, to device frames.
 class DecodeRunner final : public DeviceRunner {
@@ -154,10 +152,6 @@ class PacedCopyRunner final : public CopyRunner {
     return finish();
   }
 };
-
-// zerorun::DeviceEncoder on device frames, each runner on a stream of its own.
-
-namespace {
 
 struct EncodeJob {
   EncodeParams params;
@@ -356,7 +350,38 @@ class BatchEncodeRunner final : public Runner {
   DeviceEncodeJob last_;
 };
 
-}  // namespace
+/// A coder of zerorun on a GPU, with rows for --in-flight.
+Coder our_device_coder(const Setting& setting, int device, const char* path) {
+  Coder coder = our_coder(fmt::format("cuda:{}", device), path);
+  coder.at_once = setting.selection.in_flight;
+  return coder;
+}
+
+/// The same for one runner in one thread that keeps all frames in flight by itself.
+Coder our_joint_coder(const Setting& setting, int device, const char* path) {
+  Coder coder = our_device_coder(setting, device, path);
+  coder.measure_latency = false;
+  coder.drive = Drive::one_thread;
+  coder.joint = true;
+  return coder;
+}
+
+/// A coder of several devices: a runner each, with a thread of its own, which belong to the devices
+/// in turn. `at_once` counts all frames: --in-flight for each device.
+Coder our_team_coder(const Setting& setting, const std::vector<int>& devices, const char* path) {
+  Coder coder = our_coder(fmt::format("cuda:{}", fmt::join(devices, ",")), path);
+  coder.measure_latency = false;
+  for (const int n : setting.selection.in_flight)
+    coder.at_once.push_back(n * static_cast<int>(devices.size()));
+  return coder;
+}
+
+/// Runners of runner_for(device), for the devices in turn.
+template <typename RunnerFor>
+OpenRunner in_turn(const std::vector<int>& devices, RunnerFor runner_for) {
+  auto opened = std::make_shared<std::size_t>(0);
+  return [=](int at_once) { return runner_for(devices[(*opened)++ % devices.size()])(at_once); };
+}
 
 Status add_device_encoders(const Setting& setting, int device, Coders& coders) {
   EncodeJob job{encode_params(setting.what, Backend::cuda, device), nullptr,
@@ -392,10 +417,6 @@ Status add_team_encoder(const Setting& setting, const std::vector<int>& devices,
   });
   return Status::ok();
 }
-
-// zerorun's coders on a GPU, from and to device and host memory, and plain copies beside them.
-
-namespace {
 
 /// Bytes of the copy in device memory: far more than any cache holds.
 constexpr std::size_t kCopyBytes = std::size_t{512} << 20;
@@ -459,33 +480,6 @@ Status add_coders(const Setting& setting, int device, Coders& coders) {
   return Status::ok();
 }
 
-}  // namespace
-
-Coder our_device_coder(const Setting& setting, int device, const char* path) {
-  Coder coder = our_coder(fmt::format("cuda:{}", device), path);
-  coder.at_once = setting.selection.in_flight;
-  return coder;
-}
-
-Coder our_joint_coder(const Setting& setting, int device, const char* path) {
-  Coder coder = our_device_coder(setting, device, path);
-  coder.measure_latency = false;
-  coder.drive = Drive::one_thread;
-  coder.joint = true;
-  return coder;
-}
-
-Status add_cuda_coders(const Setting& setting, Coders& coders) {
-  for (const int device : setting.selection.cuda)
-    if (Status status = add_coders(setting, device, coders); !status)
-      setting.notes.push_back(fmt::format("zerorun cuda:{}: {}", device, status.message()));
-  return Status::ok();
-}
-
-// zerorun's coders and plain copies on several GPUs at the same time.
-
-namespace {
-
 /// Copies on all devices of a team at the same time: the floor of its rows.
 void add_team_copy(const Setting& setting, const std::vector<int>& devices, const char* path,
                    CudaMemory from, CudaMemory to, std::size_t bytes, Coders& coders) {
@@ -538,27 +532,7 @@ Status add_team(const Setting& setting, const std::vector<int>& devices, Coders&
   return Status::ok();
 }
 
-}  // namespace
-
-Coder our_team_coder(const Setting& setting, const std::vector<int>& devices, const char* path) {
-  Coder coder = our_coder(fmt::format("cuda:{}", fmt::join(devices, ",")), path);
-  coder.measure_latency = false;
-  for (const int n : setting.selection.in_flight)
-    coder.at_once.push_back(n * static_cast<int>(devices.size()));
-  return coder;
-}
-
-Status add_cuda_teams(const Setting& setting, Coders& coders) {
-  for (const std::vector<int>& devices : setting.selection.teams)
-    if (Status status = add_team(setting, devices, coders); !status)
-      setting.notes.push_back(
-          fmt::format("zerorun cuda:{}: {}", fmt::join(devices, ","), status.message()));
-  return Status::ok();
-}
-
 // The steps of the product's kernels, one after another.
-
-namespace {
 
 /// Encodes every frame once and compares the streams with those of the CPU.
 Result<RunSteps> open_fused_encoder(const Setting& setting, int device) {
@@ -614,6 +588,21 @@ Result<RunSteps> open_fused_decoder(const Setting& setting, int device) {
 }
 
 }  // namespace
+
+Status add_cuda_coders(const Setting& setting, Coders& coders) {
+  for (const int device : setting.selection.cuda)
+    if (Status status = add_coders(setting, device, coders); !status)
+      setting.notes.push_back(fmt::format("zerorun cuda:{}: {}", device, status.message()));
+  return Status::ok();
+}
+
+Status add_cuda_teams(const Setting& setting, Coders& coders) {
+  for (const std::vector<int>& devices : setting.selection.teams)
+    if (Status status = add_team(setting, devices, coders); !status)
+      setting.notes.push_back(
+          fmt::format("zerorun cuda:{}: {}", fmt::join(devices, ","), status.message()));
+  return Status::ok();
+}
 
 Status add_fused_steps(const Setting& setting, Coders& coders) {
   for (const int device : setting.selection.cuda) {

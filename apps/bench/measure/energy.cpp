@@ -80,8 +80,6 @@ Result<std::uint64_t> Nvml::millijoules(const std::string& bus) const {
                 fmt::format("NVML has no energy counter of it (its error {})", error));
 }
 
-// The energy that frames take.
-
 namespace {
 
 class NvmlCounter final : public EnergyCounter {

@@ -45,9 +45,6 @@ class Nvml {
   Status status_;
 };
 
-// The energy that frames take: counters of GPUs (NVML) and of CPUs (RAPL), and what a run adds to
-// them.
-
 /// A counter of joules.
 class EnergyCounter {
  public:

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
+#include <vector>
 
 #include "apps/bench/files/files.hpp"
-#include "apps/bench/measure/energy.hpp"
-#include "apps/bench/measure/measure.hpp"
+#include "apps/bench/measure/device.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/common/timing.hpp"
-#include "codec/base/try.hpp"
-#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -66,62 +63,42 @@ void add_clocks(const std::vector<int>& cuda, Facts& facts) {
   }
 }
 
-// What the machine alone needs to move the bytes of a run over the bus to a GPU.
-
 namespace {
 
-Status checked(cudaError_t error) {
-  return error == cudaSuccess ? Status::ok()
-                              : Status(Errc::device_failure, cudaGetErrorString(error));
-}
-
-/// Pinned memory of the host, memory of the device, and a stream: what a thread copies with.
+/// What a thread copies with.
 class Lane {
  public:
-  Lane() = default;
-  ~Lane() {
-    if (device_ != nullptr) cudaFree(device_);
-    if (stream_ != nullptr) cudaStreamDestroy(stream_);
-  }
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
-
   Status open(int device, std::size_t bytes) {
-    ZR_TRY(checked(cudaSetDevice(device)));
-    ZR_TRY(host_.resize(bytes));
-    ZR_TRY(checked(cudaMalloc(&device_, bytes)));
-    return checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    ZR_CUDA_TRY(cudaSetDevice(device));
+    ZR_TRY(host_.allocate(bytes, CudaMemory::pinned));
+    ZR_TRY(device_.allocate(bytes, CudaMemory::device));
+    return make_stream(stream_);
   }
-  std::byte* host() noexcept { return host_.data(); }
-  Status copy(std::size_t bytes, bool up) {
-    void* const host = host_.data();
-    ZR_TRY(checked(up ? cudaMemcpyAsync(device_, host, bytes, cudaMemcpyHostToDevice, stream_)
-                      : cudaMemcpyAsync(host, device_, bytes, cudaMemcpyDeviceToHost, stream_)));
-    return checked(cudaStreamSynchronize(stream_));
+  std::byte* host() const noexcept { return host_.data(); }
+  Status copy(std::size_t bytes, bool up) const {
+    std::byte* const from = up ? host_.data() : device_.data();
+    std::byte* const to = up ? device_.data() : host_.data();
+    ZR_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()));
+    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
+    return Status::ok();
   }
 
  private:
-  HostBuffer host_{HostMemory::pinned};
-  void* device_ = nullptr;
-  cudaStream_t stream_ = nullptr;
+  CudaArray<std::byte> host_, device_;
+  StreamOwner stream_;
 };
 
-using Lanes = std::vector<std::unique_ptr<Lane>>;
-
-Status open_lanes(int device, std::size_t bytes, Lanes& lanes) {
-  for (int i = 0; i < floor_threads(); ++i)
-    ZR_TRY(lanes.emplace_back(std::make_unique<Lane>())->open(device, bytes));
-  return Status::ok();
-}
-
-/// Calls `work(lane, index)` for 0 .. count - 1, each lane in a thread of its own.
-template <typename Body>
-Result<double> time_lanes(Lanes& lanes, int device, std::size_t count, const Body& work) {
+/// Calls `work(lane, index)` for 0 .. count - 1, each lane in a thread of its own. A lane can copy
+/// `bytes` bytes.
+template <typename Work>
+Result<double> time_lanes(int device, std::size_t bytes, std::size_t count, const Work& work) {
+  std::vector<Lane> lanes(static_cast<std::size_t>(floor_threads()));
+  for (Lane& lane : lanes) ZR_TRY(lane.open(device, std::max<std::size_t>(bytes, 1)));
   std::atomic<std::size_t> next{0};
   const Stopwatch watch;
   const auto copy_some = [&](std::size_t lane) -> Status {
-    ZR_TRY(checked(cudaSetDevice(device)));
-    for (std::size_t i = next++; i < count; i = next++) ZR_TRY(work(*lanes[lane], i));
+    ZR_CUDA_TRY(cudaSetDevice(device));
+    for (std::size_t i = next++; i < count; i = next++) ZR_TRY(work(lanes[lane], i));
     return Status::ok();
   };
   ZR_TRY(in_threads(lanes.size(), copy_some));
@@ -133,19 +110,16 @@ Result<double> time_lanes(Lanes& lanes, int device, std::size_t count, const Bod
 Result<double> time_reading_to_device(const ReadWork& work, int device) {
   OpenPieces open;
   ZR_TRY(open.open(work));
-  Lanes lanes;
-  ZR_TRY(open_lanes(device, std::max<std::size_t>(open.largest(), 1), lanes));
-  return time_lanes(lanes, device, open.pieces().size(), [&](Lane& lane, std::size_t i) -> Status {
+  const auto copy_piece = [&open](const Lane& lane, std::size_t i) -> Status {
     ZR_TRY(read_piece(open.pieces()[i], lane.host()));
     return lane.copy(open.pieces()[i].bytes, true);
-  });
+  };
+  return time_lanes(device, open.largest(), open.pieces().size(), copy_piece);
 }
 
 Result<double> time_download(int device, std::int64_t frames, std::size_t bytes) {
-  Lanes lanes;
-  ZR_TRY(open_lanes(device, std::max<std::size_t>(bytes, 1), lanes));
-  return time_lanes(lanes, device, static_cast<std::size_t>(frames),
-                    [&](Lane& lane, std::size_t) { return lane.copy(bytes, false); });
+  return time_lanes(device, bytes, static_cast<std::size_t>(frames),
+                    [bytes](const Lane& lane, std::size_t) { return lane.copy(bytes, false); });
 }
 
 }  // namespace zerorun::app::bench

@@ -23,7 +23,20 @@
 #include "codec/arith/integer.hpp"
 
 namespace zerorun::app::bench {
+// Functions of libraries that CMake did not find are null: their files are not linked.
+[[gnu::weak]] Status add_cuda_coders(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_cuda_teams(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_nvjpeg(const Setting& setting, Coders& coders);
+Status add_cpu_coders(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_libjpeg(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_ffmpeg(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_opencv(const Setting& setting, Coders& coders);
+[[gnu::weak]] Status add_fused_steps(const Setting& setting, Coders& coders);
+Status add_steps(const Setting& setting, Coders& coders);
+
 namespace {
+
+using Runners = std::vector<std::unique_ptr<Runner>>;
 
 constexpr std::size_t kLeastFrames = 20, kMostFrames = 5000;
 
@@ -31,7 +44,7 @@ Status too_many_threads() { return Status(Errc::out_of_memory, "for so many thre
 
 class Crew {
  public:
-  Crew(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive, std::size_t frame_count)
+  Crew(const Runners& runners, Drive drive, std::size_t frame_count)
       : runners_(runners), drive_(drive), frame_count_(frame_count) {}
 
   /// The time of `frames` frames on all runners.
@@ -80,7 +93,7 @@ class Crew {
     return watch->microseconds();
   }
 
-  const std::vector<std::unique_ptr<Runner>>& runners_;
+  const Runners& runners_;
   Drive drive_;
   std::size_t frame_count_;
 };
@@ -110,23 +123,7 @@ Status repeat(std::size_t frame_count, const Limits& limits, const One& one) {
   }
 }
 
-}  // namespace
-
-Status in_threads(std::size_t count, const std::function<Status(std::size_t)>& work) {
-  std::vector<Status> found(count);
-  std::vector<std::thread> threads;
-  try {
-    for (std::size_t i = 1; i < count; ++i)
-      threads.emplace_back([&found, &work, i] { found[i] = work(i); });
-  } catch (const std::system_error&) {
-    found.back() = too_many_threads();
-  }
-  if (count > 0) found[0] = work(0);
-  for (std::thread& thread : threads) thread.join();
-  for (const Status& status : found) ZR_TRY(status);
-  return Status::ok();
-}
-
+/// start() and finish() of one frame after another, a sample each.
 Status measure_latency(Runner& runner, std::size_t frame_count, const Limits& limits, Row& row) {
   ZR_TRY(runner.attach());
   return repeat(frame_count, limits, [&](std::size_t index, bool counts) -> Status {
@@ -138,6 +135,7 @@ Status measure_latency(Runner& runner, std::size_t frame_count, const Limits& li
   });
 }
 
+/// One frame after another, step by step.
 Status measure_steps(const RunSteps& run, std::size_t frame_count, const Limits& limits, Row& row) {
   std::vector<StepTime> steps;
   std::vector<std::string> order;
@@ -164,9 +162,10 @@ Status measure_steps(const RunSteps& run, std::size_t frame_count, const Limits&
   return Status::ok();
 }
 
-Status measure_throughput(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
-                          std::size_t frame_count, std::size_t multiple, const Limits& limits,
-                          Row& row) {
+/// Repetitions of many frames on all runners. Unless the limits say how many frames, it is a
+/// multiple of `multiple`: whole batches.
+Status measure_throughput(const Runners& runners, Drive drive, std::size_t frame_count,
+                          std::size_t multiple, const Limits& limits, Row& row) {
   Crew crew(runners, drive, frame_count);
   const std::size_t least = round_up(std::max(2 * runners.size(), frame_count), multiple);
   const auto one = warm_up(crew, least, limits.warm_up_seconds);
@@ -183,9 +182,11 @@ Status measure_throughput(const std::vector<std::unique_ptr<Runner>>& runners, D
   return Status::ok();
 }
 
-Status measure_energy(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
-                      std::size_t frame_count, std::size_t multiple, double seconds,
-                      EnergyMeter& meter, EnergyCounter& counter, Row& row) {
+/// The same frames once more, as many as take `seconds`, for the energy: row.energy. `counter` is
+/// that of the row's device.
+Status measure_energy(const Runners& runners, Drive drive, std::size_t frame_count,
+                      std::size_t multiple, double seconds, EnergyMeter& meter,
+                      EnergyCounter& counter, Row& row) {
   const double one = summarise(row.microseconds).median;
   const auto frames =
       round_up(std::max<std::size_t>(static_cast<std::size_t>(seconds * 1e6 / one), runners.size()),
@@ -197,19 +198,17 @@ Status measure_energy(const std::vector<std::unique_ptr<Runner>>& runners, Drive
   return energy.status();
 }
 
-// The libraries that can be measured. Functions of libraries that CMake did not find are null:
-// their files are not linked, and the declarations here are weak.
+/// A library, or a backend of zerorun, whose coders can be measured.
+struct CoderSource {
+  const char* name;  ///< begins its notes
+  bool is_peer;      ///< left out with --no-peers
+  bool has_sizes;    ///< codes to Case::target_size
+  bool (*applies)(const Setting& setting);
+  /// Adds the coders of a case; an error becomes a note. Null in a build without the library.
+  Status (*add)(const Setting& setting, Coders& coders);
+};
 
-[[gnu::weak]] Status add_cuda_coders(const Setting& setting, Coders& coders);
-[[gnu::weak]] Status add_cuda_teams(const Setting& setting, Coders& coders);
-[[gnu::weak]] Status add_nvjpeg(const Setting& setting, Coders& coders);
-Status add_cpu_coders(const Setting& setting, Coders& coders);
-[[gnu::weak]] Status add_libjpeg(const Setting& setting, Coders& coders);
-[[gnu::weak]] Status add_ffmpeg(const Setting& setting, Coders& coders);
-[[gnu::weak]] Status add_opencv(const Setting& setting, Coders& coders);
-[[gnu::weak]] Status add_fused_steps(const Setting& setting, Coders& coders);
-Status add_steps(const Setting& setting, Coders& coders);
-
+/// In the order of the rows.
 std::span<const CoderSource> coder_sources() {
   using S = const Setting&;
   constexpr auto always = [](S) { return true; };
@@ -233,17 +232,12 @@ std::span<const CoderSource> coder_sources() {
   return kSources;
 }
 
-// Each coder is checked first, then timed alone: latency, then each number of frames at once.
-
-namespace {
-
-using Runners = std::vector<std::unique_ptr<Runner>>;
-
 /// Frames that one runner keeps in flight by itself.
 int frames_of_runner(const Coder& coder, const Row& row) noexcept {
   return coder.joint ? row.at_once : 1;
 }
 
+/// Each coder is checked first, then timed alone: latency, then each number of frames at once.
 class CaseRun {
  public:
   CaseRun(const Setting& setting, const Limits& limits, EnergyBench* energy, CaseResult& result)
@@ -407,6 +401,21 @@ class CaseRun {
 };
 
 }  // namespace
+
+Status in_threads(std::size_t count, const std::function<Status(std::size_t)>& work) {
+  std::vector<Status> found(count);
+  std::vector<std::thread> threads;
+  try {
+    for (std::size_t i = 1; i < count; ++i)
+      threads.emplace_back([&found, &work, i] { found[i] = work(i); });
+  } catch (const std::system_error&) {
+    found.back() = too_many_threads();
+  }
+  if (count > 0) found[0] = work(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& status : found) ZR_TRY(status);
+  return Status::ok();
+}
 
 void tell(const std::string& what) {
   if (console::stderr_is_terminal() && !console::is_quiet()) console::progress(what);

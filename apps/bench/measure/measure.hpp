@@ -65,13 +65,11 @@ inline bool is_planar_or_rgb(PixelFormat format) noexcept {
   return is_planar_yuv(format) || format == PixelFormat::rgb24 || format == PixelFormat::bgr24;
 }
 
-// Nothing is timed before its output was checked: the reference of a case, and the checks.
-
 EncodeParams encode_params(const Case& what, Backend backend, int device = 0);
 /// For streams of any size: they were made here, or loaded with what --max-pixels allows.
 DecodeParams decode_params(Backend backend, int device = 0);
 
-/// What the CPU makes of the frames of a case.
+/// Nothing is timed before its output was checked: what the CPU makes of the frames of a case.
 struct Reference {
   std::vector<std::vector<std::byte>> streams;
   /// The decoded streams, for decode cases alone. Empty for the input's own streams, whose decoded
@@ -98,25 +96,6 @@ Status differs_from_cpu(std::size_t index);
 /// In dB, at most 99.99, so that files need no infinity.
 double psnr_of(const SquaredError& error);
 
-/// Decodes streams and adds up how much they differ from their sources. Decodes by libjpeg-turbo,
-/// which is independent of zerorun, where it was found and takes the format; else by zerorun's CPU
-/// decoder.
-class StreamCheck {
- public:
-  /// `threads`: of zerorun's decoder on one frame, 0 for one a core.
-  Status open(const ConstFrameView& like, int threads);
-  Status add(std::span<const std::byte> jpeg, const ConstFrameView& source);
-
-  const SquaredError& error() const noexcept { return error_; }
-  const char* decoder_name() const { return own_ ? "zerorun" : "libjpeg-turbo"; }
-
- private:
-  PaddedFrame decoded_;
-  std::unique_ptr<LibjpegDecoder> libjpeg_;
-  std::optional<Decoder> own_;
-  SquaredError error_;
-};
-
 struct CheckResult {
   double psnr = 0;
   double stream_bytes = 0;
@@ -134,8 +113,6 @@ Result<CheckResult> check_encoder(Runner& runner, bool ours, const FrameSet& fra
 Result<CheckResult> check_decoder(const std::vector<std::unique_ptr<Runner>>& runners,
                                   std::size_t together, bool ours, const FrameSet& frames,
                                   const Reference& reference);
-
-// Coders that can be measured, and where they come from.
 
 /// What the command line allows.
 struct Selection {
@@ -227,21 +204,6 @@ Status store(Result<T> from, Target& to) {
   return Status::ok();
 }
 
-/// A library, or a backend of zerorun, whose coders can be measured.
-struct CoderSource {
-  const char* name;  ///< begins its notes
-  bool is_peer;      ///< left out with --no-peers
-  bool has_sizes;    ///< codes to Case::target_size
-  bool (*applies)(const Setting& setting);
-  /// Adds the coders of a case; an error becomes a note. Null in a build without the library.
-  Status (*add)(const Setting& setting, Coders& coders);
-};
-
-/// In the order of the rows.
-std::span<const CoderSource> coder_sources();
-
-// Drives runners and takes the time: one frame at a time, or several at once.
-
 struct Limits {
   double seconds = 0.5;          ///< of one measurement
   double warm_up_seconds = 0.1;  ///< before it, not counted
@@ -257,24 +219,6 @@ void tell(const std::string& what);
 CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
                     const Limits& limits, const std::string& command,
                     EnergyBench* energy = nullptr);
-
-/// start() and finish() of one frame after another, a sample each.
-Status measure_latency(Runner& runner, std::size_t frame_count, const Limits& limits, Row& row);
-
-/// Repetitions of many frames on all runners. Unless the limits say how many frames, it is a
-/// multiple of `multiple`: whole batches.
-Status measure_throughput(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
-                          std::size_t frame_count, std::size_t multiple, const Limits& limits,
-                          Row& row);
-
-/// The same frames once more, as many as take `seconds`, for the energy: row.energy. `counter` is
-/// that of the row's device.
-Status measure_energy(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
-                      std::size_t frame_count, std::size_t multiple, double seconds,
-                      EnergyMeter& meter, EnergyCounter& counter, Row& row);
-
-/// One frame after another, step by step.
-Status measure_steps(const RunSteps& run, std::size_t frame_count, const Limits& limits, Row& row);
 
 /// Calls `work` with 0 .. count - 1, each in a thread of its own, but 0 in the calling thread,
 /// which may use that runner later. Returns the error of the smallest number.

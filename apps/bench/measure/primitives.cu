@@ -21,6 +21,7 @@
 #include "zerorun/cuda_entropy.hpp"
 
 namespace zerorun::app::bench {
+namespace {
 
 namespace device = zerorun::cuda_entropy;
 namespace serial = zerorun::entropy;
@@ -115,10 +116,6 @@ class Prepared {
   CudaArray<std::byte> scratch_;
 };
 
-/// Writes 1 where a run begins and 0 elsewhere; runs have the mean length `mean_run`.
-void make_changes(std::uint32_t* out, std::uint64_t size, unsigned mean_run);
-/// Writes symbols of a table of 65536 entries; each stands in it as often as it is likely.
-void make_symbols(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table);
 constexpr unsigned kGrid = 2048, kBlock = 256;
 
 template <typename T>
@@ -139,14 +136,38 @@ bool same(const T* a, const T* b, std::uint64_t size) {
   return count.value() == 0;
 }
 
-void measure_runs(PrimitiveRows& rows, std::uint64_t size, unsigned mean_run);
-void measure_compact(PrimitiveRows& rows, std::uint64_t size, unsigned one_in);
-void measure_scan(PrimitiveRows& rows, std::uint64_t size);
-void measure_codes(PrimitiveRows& rows, std::uint64_t size, double bits, bool all_forms);
+__device__ std::uint64_t hash(std::uint64_t i) {  // SplitMix64
+  std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+__global__ void changes_kernel(std::uint32_t* out, std::uint64_t size, unsigned mean_run) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
+       i += std::uint64_t{gridDim.x} * blockDim.x)
+    out[i] = hash(i) % mean_run == 0;
+}
+
+__global__ void symbols_kernel(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
+       i += std::uint64_t{gridDim.x} * blockDim.x)
+    out[i] = table[hash(i) >> 48];
+}
+
+/// Writes 1 where a run begins and 0 elsewhere; runs have the mean length `mean_run`.
+void make_changes(std::uint32_t* out, std::uint64_t size, unsigned mean_run) {
+  changes_kernel<<<kGrid, kBlock>>>(out, size, mean_run);
+  check(cudaGetLastError());
+}
+
+/// Writes symbols of a table of 65536 entries; each stands in it as often as it is likely.
+void make_symbols(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table) {
+  symbols_kernel<<<kGrid, kBlock>>>(out, size, table);
+  check(cudaGetLastError());
+}
 
 // Run-length coding, compaction and scan, with CUB beside them.
-
-namespace {
 
 /// One array of runs, encoded in several forms.
 class RunBench {
@@ -230,8 +251,6 @@ class RunBench {
   DeviceArray<device::Outcome> outcome_{1};
 };
 
-}  // namespace
-
 void measure_runs(PrimitiveRows& rows, std::uint64_t size, unsigned mean_run) {
   RunBench bench(rows, size, mean_run);
   bench.measure_encode(device::run_length_encode, "single pass", true);
@@ -297,8 +316,6 @@ void measure_scan(PrimitiveRows& rows, std::uint64_t size) {
 }
 
 // Histogram, code construction, variable-length encoding and decoding.
-
-namespace {
 
 /// 65536 symbols with an entropy of about `bits`. Frequencies fall geometrically; neighbours in
 /// frequency are no neighbours in value.
@@ -465,36 +482,10 @@ class CodeBench {
   std::string code_;
 };
 
-}  // namespace
-
 void measure_codes(PrimitiveRows& rows, std::uint64_t size, double bits, bool all_forms) {
   CodeBench bench(rows, size, bits);
   bench.measure();
   if (all_forms) bench.measure_base_lines();
-}
-
-// The entropy coding primitives on a GPU, beside CUB, one CPU core and a device copy: sizes and
-// data, and the kernels that make and compare it.
-
-namespace {
-
-__device__ std::uint64_t hash(std::uint64_t i) {  // SplitMix64
-  std::uint64_t z = (i + 1) * 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-
-__global__ void changes_kernel(std::uint32_t* out, std::uint64_t size, unsigned mean_run) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
-       i += std::uint64_t{gridDim.x} * blockDim.x)
-    out[i] = hash(i) % mean_run == 0;
-}
-
-__global__ void symbols_kernel(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < size;
-       i += std::uint64_t{gridDim.x} * blockDim.x)
-    out[i] = table[hash(i) >> 48];
 }
 
 void measure_copy(PrimitiveRows& rows) {
@@ -508,16 +499,6 @@ void measure_copy(PrimitiveRows& rows) {
 }
 
 }  // namespace
-
-void make_changes(std::uint32_t* out, std::uint64_t size, unsigned mean_run) {
-  changes_kernel<<<kGrid, kBlock>>>(out, size, mean_run);
-  check(cudaGetLastError());
-}
-
-void make_symbols(std::uint8_t* out, std::uint64_t size, const std::uint8_t* table) {
-  symbols_kernel<<<kGrid, kBlock>>>(out, size, table);
-  check(cudaGetLastError());
-}
 
 std::vector<PrimitiveRow> measure_primitives(int device_number, bool quick) {
   check(cudaSetDevice(device_number));

@@ -16,6 +16,8 @@
 namespace zerorun::app::bench {
 namespace {
 
+// Its classic interface: every version of it offers optimal tables.
+
 /// libjpeg reports an error by a call that must not return.
 struct Errors {
   jpeg_error_mgr base;
@@ -36,11 +38,11 @@ struct Errors {
   }
 };
 
-inline J_COLOR_SPACE packed_space(PixelFormat format) noexcept {
+J_COLOR_SPACE packed_space(PixelFormat format) noexcept {
   return format == PixelFormat::bgr24 ? JCS_EXT_BGR : JCS_RGB;
 }
 
-inline constexpr int kMostRows = 4 * DCTSIZE;
+constexpr int kMostRows = 4 * DCTSIZE;
 
 /// Row pointers of one row of MCUs of a padded planar frame.
 struct McuRows {
@@ -58,12 +60,6 @@ struct McuRows {
     }
   }
 };
-
-}  // namespace
-
-// libjpeg-turbo by its classic interface: every version of it offers optimal tables.
-
-namespace {
 
 class LibjpegDecodeObject final : public LibjpegDecoder {
  public:
@@ -160,40 +156,6 @@ class LibjpegDecodeRunner final : public Runner {
   PaddedFrame frame_;
 };
 
-}  // namespace
-
-std::string libjpeg_version() {
-#ifdef LIBJPEG_TURBO_VERSION
-#define ZERORUN_TEXT(x) #x
-#define ZERORUN_TEXT_OF(x) ZERORUN_TEXT(x)
-  return "libjpeg-turbo " ZERORUN_TEXT_OF(LIBJPEG_TURBO_VERSION);
-#else
-  return "libjpeg " + std::to_string(JPEG_LIB_VERSION);
-#endif
-}
-
-std::unique_ptr<LibjpegDecoder> make_libjpeg_decoder() {
-  return std::make_unique<LibjpegDecodeObject>();
-}
-
-/// One thread a frame.
-Status add_libjpeg(const Setting& setting, Coders& coders) {
-  if (!is_planar_or_rgb(setting.what.pixels))
-    return leave_out(setting, "libjpeg-turbo: it does not take this pixel format");
-  Coder& coder = coders.emplace_back();
-  coder.name = libjpeg_version();
-  coder.at_once = setting.selection.threads;
-  coder.open = [&setting](int) -> Result<std::unique_ptr<Runner>> {
-    if (setting.what.encodes()) return make_libjpeg_encoder(setting.what, setting.frames);
-    return std::unique_ptr<Runner>(std::make_unique<LibjpegDecodeRunner>(setting));
-  };
-  return Status::ok();
-}
-
-// Encodes by libjpeg-turbo.
-
-namespace {
-
 /// The frames are padded to whole MCUs (PaddedFrame).
 class LibjpegEncodeRunner final : public Runner {
  public:
@@ -286,6 +248,34 @@ class LibjpegEncodeRunner final : public Runner {
 
 std::unique_ptr<Runner> make_libjpeg_encoder(const Case& what, const FrameSet& frames) {
   return std::make_unique<LibjpegEncodeRunner>(what, frames);
+}
+
+std::string libjpeg_version() {
+#ifdef LIBJPEG_TURBO_VERSION
+#define ZERORUN_TEXT(x) #x
+#define ZERORUN_TEXT_OF(x) ZERORUN_TEXT(x)
+  return "libjpeg-turbo " ZERORUN_TEXT_OF(LIBJPEG_TURBO_VERSION);
+#else
+  return "libjpeg " + std::to_string(JPEG_LIB_VERSION);
+#endif
+}
+
+std::unique_ptr<LibjpegDecoder> make_libjpeg_decoder() {
+  return std::make_unique<LibjpegDecodeObject>();
+}
+
+/// One thread a frame.
+Status add_libjpeg(const Setting& setting, Coders& coders) {
+  if (!is_planar_or_rgb(setting.what.pixels))
+    return leave_out(setting, "libjpeg-turbo: it does not take this pixel format");
+  Coder& coder = coders.emplace_back();
+  coder.name = libjpeg_version();
+  coder.at_once = setting.selection.threads;
+  coder.open = [&setting](int) -> Result<std::unique_ptr<Runner>> {
+    if (setting.what.encodes()) return make_libjpeg_encoder(setting.what, setting.frames);
+    return std::unique_ptr<Runner>(std::make_unique<LibjpegDecodeRunner>(setting));
+  };
+  return Status::ok();
 }
 
 }  // namespace zerorun::app::bench

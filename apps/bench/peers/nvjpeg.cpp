@@ -23,6 +23,8 @@
 
 namespace zerorun::app::bench {
 
+namespace {
+
 /// The functions that the benchmark calls, without the prefix nvjpeg.
 #define ZR_NVJPEG_FUNCTIONS(X)         \
   X(GetProperty);                      \
@@ -48,8 +50,21 @@ struct NvjpegLibrary {
   ZR_NVJPEG_FUNCTIONS(ZR_NVJPEG_MEMBER);
 #undef ZR_NVJPEG_MEMBER
 
-  std::string version() const;  ///< "nvJPEG 13.0.1"
+  /// "nvJPEG 13.0.1"
+  std::string version() const {
+    int major = 0, minor = 0, patch = 0;
+    GetProperty(MAJOR_VERSION, &major);
+    GetProperty(MINOR_VERSION, &minor);
+    GetProperty(PATCH_LEVEL, &patch);
+    return fmt::format("nvJPEG {}.{}.{}", major, minor, patch);
+  }
 };
+
+/// device_failure, naming the call.
+Status nvjpeg_failure(nvjpegStatus_t status, const char* call) {
+  return Status(Errc::device_failure,
+                fmt::format("{} returned {}", call, static_cast<int>(status)));
+}
 
 struct NvjpegHandle {
   const NvjpegLibrary& api;
@@ -62,19 +77,6 @@ struct NvjpegHandle {
   /// of this toolkit's major version is found.
   static Result<const NvjpegHandle*> of(int device, nvjpegBackend_t backend);
 };
-
-/// A frame in device memory as nvJPEG wants it.
-nvjpegImage_t nvjpeg_image(const FrameView& frame) noexcept;
-
-Status add_nvjpeg_encoder(const Setting& setting, int device, Coders& coders);
-Status add_nvjpeg_decoders(const Setting& setting, int device, Coders& coders);
-
-/// device_failure, naming the call.
-Status nvjpeg_failure(nvjpegStatus_t status, const char* call);
-
-// Loads nvJPEG: by the loader's search path, else from the toolkit that the program was built with.
-
-namespace {
 
 void* open_library() {
   const std::string file = fmt::format("libnvjpeg.so.{}", NVJPEG_VER_MAJOR);
@@ -95,16 +97,6 @@ bool load(void* handle, NvjpegLibrary& library) {
   return complete;
 }
 
-}  // namespace
-
-std::string NvjpegLibrary::version() const {
-  int major = 0, minor = 0, patch = 0;
-  GetProperty(MAJOR_VERSION, &major);
-  GetProperty(MINOR_VERSION, &minor);
-  GetProperty(PATCH_LEVEL, &patch);
-  return fmt::format("nvJPEG {}.{}.{}", major, minor, patch);
-}
-
 Result<const NvjpegHandle*> NvjpegHandle::of(int device, nvjpegBackend_t backend) {
   static const NvjpegLibrary* const library = []() -> const NvjpegLibrary* {
     static NvjpegLibrary functions{};
@@ -123,6 +115,7 @@ Result<const NvjpegHandle*> NvjpegHandle::of(int device, nvjpegBackend_t backend
   return &kept;
 }
 
+/// A frame in device memory as nvJPEG wants it.
 nvjpegImage_t nvjpeg_image(const FrameView& frame) noexcept {
   nvjpegImage_t image{};
   for (int p = 0; p < plane_count(frame.format); ++p) {
@@ -133,24 +126,8 @@ nvjpegImage_t nvjpeg_image(const FrameView& frame) noexcept {
   return image;
 }
 
-Status nvjpeg_failure(nvjpegStatus_t status, const char* call) {
-  return Status(Errc::device_failure,
-                fmt::format("{} returned {}", call, static_cast<int>(status)));
-}
-
-Status add_nvjpeg(const Setting& setting, Coders& coders) {
-  if (!is_planar_or_rgb(setting.what.pixels))
-    return leave_out(setting, "nvJPEG: it does not take this pixel format");
-  for (const int device : setting.selection.cuda)
-    ZR_TRY(setting.what.encodes() ? add_nvjpeg_encoder(setting, device, coders)
-                                  : add_nvjpeg_decoders(setting, device, coders));
-  return Status::ok();
-}
-
 // nvJPEG's encoder: device frames to streams in pinned host memory. Each runner has its own state,
 // parameters and stream, and a thread.
-
-namespace {
 
 nvjpegChromaSubsampling_t nvjpeg_sampling(Subsampling sampling) noexcept {
   switch (sampling) {
@@ -238,8 +215,6 @@ class NvjpegEncodeRunner final : public DeviceRunner {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace
-
 Status add_nvjpeg_encoder(const Setting& setting, int device, Coders& coders) {
   // Its tables and padding may take more bytes than zerorun's.
   NvjpegJob job{setting.what, device, setting.reference.largest * 2 + 65536, nullptr, nullptr};
@@ -257,8 +232,6 @@ Status add_nvjpeg_encoder(const Setting& setting, int device, Coders& coders) {
 // nvJPEG's decoders: streams in host memory to device frames. Each backend decodes single images,
 // with a state and a stream for each thread, and batches, which some of them need; a batch is
 // divided among the threads of the CPU where the backend decodes Huffman codes there.
-
-namespace {
 
 struct NvjpegDecodeJob {
   int device;
@@ -435,8 +408,6 @@ void add_path(const Setting& setting, const BackendName& backend, const char* pa
   coders.push_back(coder);
 }
 
-}  // namespace
-
 Status add_nvjpeg_decoders(const Setting& setting, int device, Coders& coders) {
   ZR_CUDA_TRY(cudaSetDevice(device));
   SharedHostData pinned, pageable;
@@ -456,6 +427,17 @@ Status add_nvjpeg_decoders(const Setting& setting, int device, Coders& coders) {
     job.data = pageable;
     add_path(setting, backend, "pageable>device", job, coders);
   }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status add_nvjpeg(const Setting& setting, Coders& coders) {
+  if (!is_planar_or_rgb(setting.what.pixels))
+    return leave_out(setting, "nvJPEG: it does not take this pixel format");
+  for (const int device : setting.selection.cuda)
+    ZR_TRY(setting.what.encodes() ? add_nvjpeg_encoder(setting, device, coders)
+                                  : add_nvjpeg_decoders(setting, device, coders));
   return Status::ok();
 }
 

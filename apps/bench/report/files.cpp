@@ -172,16 +172,13 @@ std::string report_csv(const Report& report) {
   return text;
 }
 
-std::string page_with(std::string page, std::string json) {
+std::string report_html(const Report& report) {
+  std::string page = kReportPage, json = json_text(report_json(report));
   // A browser ends a script at "</", even inside a string.
   for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
     json.replace(at, 1, "\\u003c");
   static constexpr std::string_view kPlace = "@REPORT@";
   return page.replace(page.find(kPlace), kPlace.size(), json);
-}
-
-std::string report_html(const Report& report) {
-  return page_with(kReportPage, json_text(report_json(report)));
 }
 
 }  // namespace zerorun::app::bench

@@ -15,7 +15,8 @@
 
 namespace zerorun::app::bench {
 
-/// Raise it when a member changes its meaning or goes away; members may be added freely.
+/// Raise it when a member changes its meaning or goes away; members may be added freely, and
+/// may go with their option.
 inline constexpr int kReportVersion = 1;
 
 /// Facts in the order in which they are shown: "cpu", "cores", "gpu cuda:0", "driver", ...
@@ -59,8 +60,6 @@ std::string machine_text(const Facts& facts);
 nlohmann::ordered_json report_json(const Report& report);
 std::string report_csv(const Report& report);
 std::string report_html(const Report& report);
-/// `page` with the JSON of a report in its place.
-std::string page_with(std::string page, std::string json);
 
 /// The files of page/ as they were when the program was built.
 extern const char* const kReportPage;
@@ -76,13 +75,10 @@ struct ComparisonText {
 ComparisonText compare_reports(const nlohmann::json& old_report, const nlohmann::json& new_report,
                                double threshold);
 
-// Sentences about the rows of a case, and warnings that the rows may be wrong.
-
 /// A sentence for each peer and mode: "One frame at a time, zerorun takes 0.80 of libjpeg-turbo's
 /// time (cpu, host>host; 1 thread)." A peer with several backends has one sentence, which names the
-/// fastest. The peer's fastest row is compared with zerorun's row of the
-/// same device and path: one frame at a time with as many threads, if there is such a row, else
-/// with the fastest. Empty without peers.
+/// fastest. The peer's fastest row is compared with zerorun's row of the same device and path: one
+/// frame at a time with as many threads, if there is such a row, else with the fastest.
 std::vector<std::string> sentences(const CaseResult& result);
 
 /// Names the rows whose 95th percentile is more than twice the median; empty if there is none.
@@ -92,8 +88,7 @@ std::vector<std::string> warnings(const CaseResult& result);
 /// system's mean number of running threads; < 0 = not known.
 std::optional<std::string> load_warning(double load, unsigned processors);
 
-// Tables and paragraphs of the terminal, at most 100 columns wide.
-
+/// Of the terminal.
 inline constexpr std::size_t kTextColumns = 100;
 
 /// Breaks `text` at spaces. `at_break` is written where a line ends (" \" keeps a command one

@@ -83,8 +83,6 @@ std::string TextTable::text() const {
   return text;
 }
 
-// Sentences about the rows of a case.
-
 namespace {
 
 bool is_ours(const Row& row) { return row.coder.starts_with("zerorun"); }

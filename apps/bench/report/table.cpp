@@ -84,8 +84,6 @@ Facts machine_facts(const std::vector<int>& cuda) {
   return facts;
 }
 
-// The table on the terminal. Times are microseconds a frame.
-
 namespace {
 
 TextTable table_of(const std::vector<const Row*>& rows) {
@@ -151,8 +149,9 @@ std::vector<const Row*> best_rows(const CaseResult& result) {
   return best;
 }
 
-/// "encode street.jpg: 3840x2160 yuv420p, ..."
-std::string title(const Case& what) {
+}  // namespace
+
+std::string title_text(const Case& what) {
   const std::string size = what.mixed ? fmt::format("{:.2f} to {:.2f} megapixels",
                                                     what.least_megapixels, what.most_megapixels)
                                       : fmt::format("{}x{}", what.width, what.height);
@@ -174,10 +173,6 @@ std::string title(const Case& what) {
   return text;
 }
 
-}  // namespace
-
-std::string title_text(const Case& what) { return title(what); }
-
 std::string notes_text(const CaseResult& result) {
   std::string text;
   for (const std::string& sentence : sentences(result)) text += wrapped(sentence, 2) + "\n";
@@ -192,7 +187,7 @@ std::string command_lines(const std::string& command) {
 }
 
 std::string table_text(const CaseResult& result, bool every_row) {
-  std::string text = wrapped(title(result.what), 2) + "\n";
+  std::string text = wrapped(title_text(result.what), 2) + "\n";
   std::vector<const Row*> rows;
   for (const Row& row : result.rows) rows.push_back(&row);
   if (!every_row) rows = best_rows(result);

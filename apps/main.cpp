@@ -18,7 +18,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/help.hpp"
-#include "apps/common/progress.hpp"
+#include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/sandbox/sandbox.hpp"
 #include "zerorun/io.hpp"

@@ -80,9 +80,9 @@ forbid "codec includes no CUDA, FFmpeg or OpenCV header:" \
   "$include"'(cuda|cub/|thrust/|nv|lib(av|sw)|opencv)' codec
 forbid "io includes no CUDA header:" "$include"'(cuda|cub/|thrust/)' io ':(exclude)io/include/zerorun/opencv.hpp'
 forbid "cuda knows no io:" "$include"'zerorun/('"$io_headers)" cuda
-forbid "apps leave files and codecs to io; only the benchmark's coders, peers and metrics and the Python package use libraries themselves:" \
+forbid "apps leave files and codecs to io; only the benchmark's coders and peers and the Python package use libraries themselves:" \
   "$include"'(lib(av|sw)|opencv|cuda|cub/|nv|jpeglib|zerorun/(cuda|ffmpeg|opencv))' apps \
-  ':(exclude)apps/bench/measure' ':(exclude)apps/bench/peers' ':(exclude)apps/bench/quality/cuda' \
+  ':(exclude)apps/bench/measure' ':(exclude)apps/bench/peers' \
   ':(exclude)apps/python'
 forbid "public headers include public headers only:" "$include"'(codec|io|cuda|apps)/' \
   ':(glob)**/include/zerorun/**'

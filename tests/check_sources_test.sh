@@ -64,7 +64,7 @@ plant "codec includes no CUDA, FFmpeg or OpenCV header:" codec/api/planted_forei
   '#include <opencv2/core.hpp>'
 plant "io includes no CUDA header:" io/planted_cuda.hpp '#include <cuda_runtime.h>'
 plant "cuda knows no io:" cuda/base/planted_io.cu '#include "zerorun/io.hpp"'
-plant "apps leave files and codecs to io; only the benchmark's coders, peers and metrics and the Python package use libraries themselves:" \
+plant "apps leave files and codecs to io; only the benchmark's coders and peers and the Python package use libraries themselves:" \
   apps/encode/planted_codec.cpp '  #  include <libavcodec/avcodec.h>'
 plant "public headers include public headers only:" io/include/zerorun/planted.hpp \
   '#include "io/location.hpp"'

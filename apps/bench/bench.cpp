@@ -5,30 +5,101 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 
-#include "apps/bench/command_text.hpp"
+#include "apps/bench/files/files.hpp"
 #include "apps/bench/options.hpp"
-#include "apps/bench/other_runs.hpp"
-#include "apps/bench/quality/quality.hpp"
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/report/sentences.hpp"
-#include "apps/bench/report/text_table.hpp"
-#include "apps/bench/report_files.hpp"
-#include "apps/bench/sizes/sizes.hpp"
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/json_text.hpp"
+#include "apps/common/outputs.hpp"
+#include "apps/common/signals.hpp"
 
 #include <CLI/CLI.hpp>
 
 namespace zerorun::app {
 namespace bench {
 namespace {
+
+/// A file of --json, --csv or --html, if it was asked for. Make it before anything is measured, so
+/// that a name that cannot be written is an error at once.
+class ReportFile {
+ public:
+  ReportFile(const std::string& name, bool overwrite) {
+    if (!name.empty()) file_.emplace(name, overwrite);
+  }
+  template <typename Text>
+  void write(const Text& text) {
+    if (!file_) return;
+    file_->write(text());
+    file_->finish();
+  }
+
+ private:
+  std::optional<SafeFile> file_;
+};
+
+nlohmann::json read_report(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) fail(Exit::input, name, Status(Errc::open_failed));
+  try {
+    return nlohmann::json::parse(file);
+  } catch (const nlohmann::json::exception&) {
+    fail(Exit::input, name + ": it is not a JSON file");
+  }
+}
+
+void measure_from_files(const Options& options, const Selection& all, std::vector<Case>& cases,
+                        Report& report) {
+  Selection selection = all;
+  if (options.selection.threads.empty()) selection.threads = {selection.threads.back()};
+  for (Case& what : cases) {
+    const TemporaryFolder folder(options.folder);
+    const FilesSetting setting = prepare_files(options, selection, what, folder);
+    what.width = setting.width;
+    what.height = setting.height;
+    what.frames = static_cast<std::size_t>(setting.frames);
+    const std::string command = command_of(options, all, what);
+    report.cases.push_back(run_files(what, setting, command));
+    fmt::print("{}\n{}{}\n", wrapped(title_text(what) + ", from file to file", 2),
+               files_table_text(report.cases.back()), command_lines(command));
+    std::fflush(stdout);
+  }
+}
+
+/// --files: adds a result for each case to the report. False after a signal.
+bool run_from_files(const Options& options, const Selection& selection, std::vector<Case>& cases,
+                    Report& report) {
+  const signals::Graceful graceful;  // so that the folder is removed
+  try {
+    measure_from_files(options, selection, cases, report);
+    return signals::received() == 0;
+  } catch (const Failure&) {
+    if (signals::received() == 0) throw;
+    return false;
+  }
+}
+
+/// --compare: two reports of earlier runs.
+Exit run_compare(const Options& options) {
+  const nlohmann::json before = read_report(options.compare[0]);
+  const nlohmann::json after = read_report(options.compare[1]);
+  try {
+    const ComparisonText comparison = compare_reports(before, after, options.threshold);
+    fmt::print("{}", comparison.text);
+    return comparison.is_slower ? Exit::failed : Exit::done;
+  } catch (const std::exception&) {
+    fail(Exit::input, options.compare[0] + ", " + options.compare[1] +
+                          ": not reports of this version of zerorun bench --json");
+  }
+}
 
 /// Each device once, alone or in a list.
 std::vector<int> all_cuda(const Selection& selection) {
@@ -47,8 +118,6 @@ class BenchRun {
   }
 
   Exit run() {
-    if (options_.curves) return run_curves(options_, selection_);
-    if (options_.exact_size) return run_exact_size(options_, selection_);
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"
@@ -56,7 +125,8 @@ class BenchRun {
     }
     for (const std::string& input : options_.inputs)
       for (const Case& what : cases_of(options_, input)) cases_.push_back(what);
-    ReportFiles files(options_);
+    ReportFile json(options_.json, options_.overwrite), csv(options_.csv, options_.overwrite);
+    ReportFile html(options_.html, options_.overwrite);
     if (!options_.primitives && !options_.files) open_inputs();
     report_.command = command_text(options_, selection_);
     report_.machine = machine_facts(all_cuda(selection_));
@@ -74,9 +144,9 @@ class BenchRun {
     }
     if (const std::vector<int> all = all_cuda(selection_); !all.empty())
       add_clocks(all, report_.machine);
-    files.write_json([&] { return json_text(report_json(report_), 1) + "\n"; });
-    files.write_csv([&] { return report_csv(report_); });
-    files.write_html([&] { return report_html(report_); });
+    json.write([&] { return json_text(report_json(report_), 1) + "\n"; });
+    csv.write([&] { return report_csv(report_); });
+    html.write([&] { return report_html(report_); });
     return Exit::done;
   }
 
@@ -133,12 +203,6 @@ class BenchRun {
                                      options_.energy ? &energy_ : nullptr));
     if (options_.is_decoding_left_out)
       report_.cases.back().notes.push_back("decode: it makes no streams, so there is no size");
-    if (options_.contents) {
-      if (report_.cases.size() == 1) fmt::print("{}", contents_heading());
-      fmt::print("{}", contents_line(report_.cases.back(), report_.cases.front()));
-      std::fflush(stdout);
-      return;
-    }
     fmt::print("{}{}\n", table_text(report_.cases.back(), options_.every_row),
                command_lines(command));
     std::fflush(stdout);
@@ -171,9 +235,6 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:3840x2160:photo --only 'zerorun/*' --json old.json\n"
       "  zerorun bench photo.jpg --operation decode --streams input,libjpeg,zerorun\n"
       "  zerorun bench 'photos/*.jpg' --mixed --streams input --in-flight 1,4,16 --peer-batch 256\n"
-      "  zerorun bench --contents --device cuda --json contents.json\n"
-      "  zerorun bench --curves 'photos/*.png' --html curves.html\n"
-      "  zerorun bench --exact-size 'photos/*.png' --every-row\n"
       "  zerorun bench synthetic:3840x2160:photo --target-size 1.5M\n"
       "  zerorun bench --files 'frames/%05d.png' --folder /dev/shm\n"
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
@@ -183,10 +244,6 @@ Command add_bench(CLI::App& program) {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     console::set_verbosity(options->quiet, false);
-    if (options->contents) bench::choose_contents(*command, *options);
-    bench::check_damage(*command, *options);
-    if (options->exact_size) bench::choose_sizes(*command, *options);
-    if (bench::wants_curves(*command, *options)) bench::choose_curves(*command, *options);
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

@@ -1,20 +1,96 @@
-// From the words of the command line to cases and frames.
+// From the words of the command line to devices, cases and frames, and back to commands.
 // SPDX-License-Identifier: MIT
+#include "apps/bench/options.hpp"
+
 #include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "apps/bench/named_value.hpp"
-#include "apps/bench/options.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
+#include "codec/api/device_crew.hpp"
+#include "codec/base/device_name.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {
+namespace {
+
+/// Commas part the words, and a comma also parts the numbers of a list: 0 and 2 of cuda:0,2 belong
+/// together.
+Words join_lists(const Words& words) {
+  Words joined;
+  for (const std::string& word : words) {
+    const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
+    if (is_number && !joined.empty() && joined.back().starts_with("cuda:"))
+      joined.back() += "," + word;
+    else
+      joined.push_back(word);
+  }
+  return joined;
+}
+
+void add_device(const std::string& word, Selection& selection) {
+  if (word == "cpu") {
+    selection.cpu = true;
+    return;
+  }
+  auto device = parse_device_names(word);
+  if (!device || device->backend != Backend::cuda)
+    fail(Exit::usage,
+         "--device: '" + word + "' is not cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
+  if (const Status status = find_all_devices(*device); !status)
+    fail(Exit::device, status.message());
+  if (const auto plan = plan_devices(Backend::cuda, device->index, device->list); !plan)
+    fail(Exit::device, plan.status().message());
+  if (device->list.empty())
+    selection.cuda.push_back(device->index);
+  else
+    selection.teams.push_back(device->list);
+}
+
+/// The instruction sets of the rows that are not those of the chosen one.
+std::vector<InstructionSet> cpus_of(const Options& options) {
+  const std::vector<InstructionSet> there = instruction_sets();
+  std::vector<InstructionSet> all = there;
+  all.push_back(InstructionSet::best);
+  std::vector<InstructionSet> wanted = options.cpus.empty() ? there : std::vector<InstructionSet>{};
+  for (const std::string& word : options.cpus) wanted.push_back(value_of("--cpu", word, all));
+  std::erase(wanted, InstructionSet::best);
+  std::erase(wanted, *resolve_instruction_set());
+  return wanted;
+}
+
+void check_counts(const char* option, std::vector<int>& counts, std::vector<int> if_not_given) {
+  if (counts.empty()) counts = std::move(if_not_given);
+  for (const int n : counts)
+    if (n < 1 || n > 1024) fail(Exit::usage, fmt::format("{}: {} is not 1 to 1024", option, n));
+}
+
+}  // namespace
+
+Selection selection(const Options& options) {
+  Selection selection = options.selection;
+  selection.cpu = options.devices.empty();
+  for (const std::string& word : join_lists(options.devices)) add_device(word, selection);
+  if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
+  selection.cpus = cpus_of(options);
+  std::vector<int> threads = {1};
+  if (usable_processors() > 1) threads.push_back(usable_processors());
+  check_counts("--threads", selection.threads, threads);
+  check_counts("--in-flight", selection.in_flight, {1, 2, 4, 8});
+  check_counts("--batch", selection.batches, {16});
+  check_counts("--peer-threads", selection.peer_threads, {1, 2, 4, 8, 16});
+  check_counts("--peer-batch", selection.peer_batches, {64});
+  return selection;
+}
+
 namespace {
 
 const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s422,
@@ -45,7 +121,6 @@ void normalise(Case& what) {
   if (what.streams != Streams::zerorun) what.restart = "none";
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
-  if (what.encodes()) what.damage = 0;
   if (what.target_size != 0) what.quality = Case{}.quality;
   if (what.streams != Streams::input) return;
   const Case plain;
@@ -131,7 +206,6 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
     c.streams =
         value_of<Streams>("--streams", v, {Streams::zerorun, Streams::libjpeg, Streams::input});
   });
-  with_each(options.damages, [](Case& c, int v) { c.damage = v; });
   std::vector<Case> different;
   for (Case& what : cases) {
     normalise(what);
@@ -173,6 +247,68 @@ std::string limits_text(const Options& options) {
     text += " --mixed";
   }
   return text;
+}
+
+namespace {
+
+template <typename T>
+std::string join(const std::vector<T>& values, const char* separator = ",") {
+  return fmt::format("{}", fmt::join(values, separator));
+}
+
+std::string devices_text(const Selection& selection) {
+  std::string text = selection.cpu ? "cpu" : "";
+  for (const int device : selection.cuda)
+    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", device);
+  for (const std::vector<int>& team : selection.teams)
+    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", join(team));
+  return text;
+}
+
+std::string goal_text(const Options& options) {
+  return options.target_size != 0 ? fmt::format("--target-size {}", options.target_size)
+                                  : "--quality " + join(options.qualities);
+}
+
+}  // namespace
+
+std::string command_text(const Options& options, const Selection& selection) {
+  if (options.primitives)
+    return fmt::format("zerorun bench --primitives{} --device cuda:{}",
+                       options.quick ? " --quick" : "", selection.cuda.front());
+  std::string text = fmt::format(
+      "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --tunes {} "
+      "--effort {} --restart {} --streams {} --device {} --threads {} {}",
+      join(options.inputs, "' '"), join(options.operations), join(options.pixels),
+      goal_text(options), join(options.samplings), join(options.tables), join(options.tunes),
+      join(options.efforts), join(options.restarts), join(options.streams), devices_text(selection),
+      join(selection.threads), limits_text(options));
+  if (!selection.cuda.empty() || !selection.teams.empty())
+    text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
+                        join(selection.in_flight), join(selection.batches),
+                        join(selection.peer_threads), join(selection.peer_batches));
+  if (options.files) text += " --files";
+  if (options.energy) text += " --energy";
+  if (!options.folder.empty()) text += " --folder '" + options.folder + "'";
+  if (selection.no_peers) text += " --no-peers";
+  for (const std::string& glob : selection.only) text += " --only '" + glob + "'";
+  return text;
+}
+
+std::string command_of(const Options& all, const Selection& selection, const Case& what) {
+  Options options = all;
+  const bool as_stored = what.streams == Streams::input && what.planar;
+  options.inputs = {what.input};
+  options.operations = {name(what.operation)};
+  options.pixels = {as_stored ? "planar" : std::string(zerorun::name(what.pixels))};
+  options.qualities = {what.quality};
+  options.samplings = {std::string(zerorun::name(what.sampling))};
+  options.tables = {name(what.huffman)};
+  options.tunes = {std::string(zerorun::name(what.tune))};
+  options.efforts = {std::string(zerorun::name(what.effort))};
+  options.restarts = {what.restart};
+  options.streams = {name(what.streams)};
+  return command_text(options, selection);
 }
 
 }  // namespace zerorun::app::bench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "apps/bench/quality/quality.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/encode/size_options.hpp"
@@ -52,11 +51,7 @@ void add_case_options(CLI::App& command, Options& options) {
            "synthetic:1920x1080:photo)");
   what.list("--operation", options.operations, "encode,decode", "encode,decode",
             "What is measured; decode reads the streams that --streams names");
-  // It has no default for the help: CLI11 takes that for an option without a value.
-  what.add("-q,--quality", options.qualities, "N,...",
-           "1 to 100 on libjpeg's scale (default: 90); without a number, behind INPUT: --curves")
-      ->delimiter(',')
-      ->expected(0, 100)
+  what.list("-q,--quality", options.qualities, "N,...", "90", "1 to 100 on libjpeg's scale")
       ->check(CLI::Range(1, 100).description(""));
   add_amount(command, "--target-size", options.target_size, "BYTES",
              "Encode each frame to this size, as encode --target-size does; --quality does not "
@@ -78,14 +73,9 @@ void add_case_options(CLI::App& command, Options& options) {
             "Who wrote the streams to decode: zerorun; libjpeg-turbo, which writes no restart "
             "markers; or the JPEG files or Motion JPEG of INPUT as they are, with their own "
             "quality, sampling, tables and restart markers");
-  what.list("--damage", options.damages, "N,...", "0",
-            "Places of each stream where eight bytes are changed before it is decoded, so that the "
-            "decoder finds damage: what damaged frames cost. Peers, which conceal damage in other "
-            "ways, are left out")
-      ->check(CLI::Range(0, 1000).description(""));
   what.number("--rotate", options.rotate, "N", 1, 10000,
               "Number of different frames that take turns")
-      ->default_str("4; 256 of a mixed batch; up to 64 of --curves and --exact-size");
+      ->default_str("4; 256 of a mixed batch");
   add_max_pixels(command, options.max_pixels)->group("What");
   what.flag("--mixed", options.mixed,
             "Decode the images of INPUT as one batch, whatever their sizes: only throughput is "
@@ -93,27 +83,6 @@ void add_case_options(CLI::App& command, Options& options) {
   what.add("--megapixels", options.megapixels, "A-B",
            "A mixed batch of --rotate images, from A to B megapixels, cut out of the frames of "
            "INPUT");
-  what.flag(
-      "--contents", options.contents,
-      "Decode one frame of every kind that the generator makes (1920x1080), at five qualities, "
-      "with both kinds of tables and three of restart markers; a line for each, with the time "
-      "per byte beside a photo's");
-  auto* curves = what.flag(
-      "--curves", options.curves,
-      "Instead of times, measure rate and distortion of INPUT's pictures at several qualities "
-      "(50,65,75,85,90,95): PSNR, SSIM, MS-SSIM, PSNR-HVS-M and SSIMULACRA2, and the bytes that "
-      "each mode and libjpeg-turbo, FFmpeg and OpenCV save at equal quality; --quality without "
-      "numbers means the same. A GPU measures, unless --device says cpu; cpu,cuda measures on both "
-      "and compares");
-  what.add("--points", options.points, "FILE",
-           "With --curves: points of other encoders, a table with tabs between columns such as "
-           "image, sampling, encoder, q, scan_bytes, psnr_y, ssimulacra2")
-      ->needs(curves);
-  what.flag("--exact-size", options.exact_size,
-            "Instead of times alone, code INPUT's pictures to 20 sizes, from that of one --quality "
-            "to that of another (20,97), in each mode (--huffman, --tunes, --effort): the streams "
-            "above their size, those at most 0.5 % below, and the codings and milliseconds of a "
-            "frame on the first of --threads; --every-row shows each size");
   auto* files = what.flag("--files", options.files,
                           "What a user gets: run the program itself from file to file, FFmpeg "
                           "beside it, and what moving the bytes alone takes");
@@ -206,35 +175,20 @@ void add_options(CLI::App& command, Options& options) {
   add_report_options(command, options);
 }
 
-void choose_contents(const CLI::App& command, Options& options) {
-  const auto choose = [&command](const char* option, auto& target, auto values) {
-    if (command.count(option) == 0) target = std::move(values);
-  };
-  if (options.inputs.empty())
-    for (const std::string& kind : synthetic_kinds())
-      options.inputs.push_back("synthetic:1920x1080:" + kind);
-  choose("--operation", options.operations, Words{"decode"});
-  choose("--quality", options.qualities, std::vector<int>{90, 97, 100, 75, 50});
-  choose("--huffman", options.tables, Words{"standard", "optimal"});
-  choose("--restart", options.restarts, Words{"none", "auto", "1rows"});
-  choose("--rotate", options.rotate, std::optional<int>(1));
-  choose("--in-flight", options.selection.in_flight, std::vector<int>{8});
-  choose("--only", options.selection.only,
-         Words{"zerorun/cuda*/pinned>device/*", "zerorun/cpu/*", "nvJPEG*/pinned>device/latency/*",
-               "libjpeg-turbo/*/latency/*"});
-  choose("--time", options.limits.seconds, 0.1);
+void refuse_beside(const char* option, const CLI::App& command,
+                   std::initializer_list<const char*> options) {
+  for (const char* other : options)
+    if (command.count(other) > 0)
+      fail(Exit::usage, std::string(other) + " does not go with " + option);
 }
 
-void check_damage(const CLI::App& command, const Options& options) {
-  if (std::ranges::all_of(options.damages, [](int places) { return places == 0; })) return;
-  refuse_beside(
-      "--damage", command,
-      {"--target-size", "--curves", "--exact-size", "--files", "--primitives", "--compare"});
-  if (wants_curves(command, options)) fail(Exit::usage, "--damage does not go with --curves");
-  if (std::ranges::find(options.operations, "decode") == options.operations.end())
-    fail(Exit::usage, "--damage is for --operation decode: no frame to encode is damaged");
-  if (std::ranges::find(options.streams, "input") != options.streams.end())
-    fail(Exit::usage, "--damage does not go with --streams input: those streams stay whole");
+void choose_target_size(const CLI::App& command, Options& options) {
+  refuse_beside("--target-size", command,
+                {"--mixed", "--megapixels", "--files", "--primitives", "--compare"});
+  if (std::find(options.operations.begin(), options.operations.end(), "encode") ==
+      options.operations.end())
+    fail(Exit::usage, "--target-size is for --operation encode: decoding makes no streams");
+  options.is_decoding_left_out = std::erase(options.operations, "decode") > 0;
 }
 
 }  // namespace zerorun::app::bench

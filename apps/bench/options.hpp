@@ -1,6 +1,8 @@
-// Options of `zerorun bench`, and the cases that they ask for.
+// Options of `zerorun bench`, the cases that they ask for, and the commands that ask again.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <initializer_list>
@@ -9,7 +11,9 @@
 #include <vector>
 
 #include "apps/bench/measure/measure.hpp"
+#include "apps/bench/result.hpp"
 #include "apps/common/cli_names.hpp"
+#include "apps/common/failure.hpp"
 
 namespace zerorun::app::bench {
 
@@ -25,18 +29,13 @@ struct Options {
   Words tunes = {"exact"}, efforts = {"fast"};
   Words restarts = {"auto"};
   Words streams = {"zerorun"};
-  std::vector<int> damages = {0};  ///< places of each stream
   std::optional<int> rotate;
   std::optional<std::int64_t> max_pixels;
   bool mixed = false;
   std::string megapixels;  ///< "A-B"; makes the case mixed
   bool primitives = false, quick = false;
-  bool contents = false;
-  bool curves = false;
-  bool exact_size = false;
   std::int64_t target_size = 0;       ///< bytes of each stream; 0: --quality counts
   bool is_decoding_left_out = false;  ///< for target_size
-  std::string points;                 ///< a table of other encoders' points for --curves
   bool files = false;
   bool energy = false;
   std::string folder;  ///< for the results of --files
@@ -53,12 +52,6 @@ struct Options {
 };
 
 void add_options(CLI::App& command, Options& options);
-
-/// What --contents measures, as far as the command line says nothing else.
-void choose_contents(const CLI::App& command, Options& options);
-
-/// Ends the command where --damage does not go with the rest.
-void check_damage(const CLI::App& command, const Options& options);
 
 /// --target-size: only encoding is measured. Ends the command where it does not go with the rest.
 void choose_target_size(const CLI::App& command, Options& options);
@@ -78,5 +71,20 @@ FrameRequest frame_request(const Options& options, const Case& what);
 
 /// The options that decide how a case is measured, for the command of a row.
 std::string limits_text(const Options& options);
+
+/// The value that has the name `word`, or the end of the command.
+template <typename T>
+T value_of(const char* option, const std::string& word, const std::vector<T>& values) {
+  for (const T value : values)
+    if (name(value) == word) return value;
+  std::string names;
+  for (const T value : values) names += (names.empty() ? "" : ", ") + std::string(name(value));
+  fail(Exit::usage, fmt::format("{}: '{}' is not one of {}", option, word, names));
+}
+
+/// The commands that measure the same again, with every default spelled out.
+std::string command_text(const Options& options, const Selection& selection);
+/// Of one case.
+std::string command_of(const Options& all, const Selection& selection, const Case& what);
 
 }  // namespace zerorun::app::bench

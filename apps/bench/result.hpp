@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/timing.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app::bench {
@@ -32,8 +33,6 @@ const char* name(Operation operation) noexcept;
 const char* name(Streams streams) noexcept;
 const char* name(Mode mode) noexcept;
 const char* name(HuffmanTables tables) noexcept;
-/// "damaged in 3 places"; empty for none.
-std::string damage_text(int places);
 
 /// What is coded and how.
 struct Case {
@@ -50,7 +49,6 @@ struct Case {
   Effort effort = Effort::fast;
   std::string restart = "auto";
   Streams streams = Streams::zerorun;
-  int damage = 0;      ///< places of each stream that are damaged before it is decoded
   bool planar = true;  ///< `pixels` follows the stream's own sampling
   /// Images of different sizes that are one batch; width and height are 0.
   bool mixed = false;
@@ -130,5 +128,14 @@ struct PrimitiveRow {
 
   std::string id() const { return primitive + "/" + form + "/" + data; }
 };
+
+struct Summary : Distribution {
+  double jitter = 0;  ///< mean of |t[i] - t[i-1]|: the change from one sample to the next
+  /// Order statistics between which the true median lies with 95 % confidence (all samples if there
+  /// are fewer than six); what `bench --compare` takes for noise.
+  double median_low = 0, median_high = 0;
+};
+
+Summary summarise(const std::vector<double>& values);
 
 }  // namespace zerorun::app::bench

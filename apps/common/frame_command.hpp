@@ -6,16 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/common/device_choice.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/progress.hpp"
-#include "apps/common/stats.hpp"
+#include "apps/common/reports.hpp"
 #include "apps/common/step_meter.hpp"
-#include "apps/common/summary.hpp"
 #include "apps/shards/shard_options.hpp"
 #include "zerorun/convert.hpp"
 #include "zerorun/io.hpp"
@@ -88,11 +87,22 @@ class FrameCommand {
   /// Runs the pipeline and finishes the sink. A failure of the write step counts as one of
   /// `write_side_`.
   template <typename Job, typename Sink>
-  void run_frames(const PipelineSteps<Job>& steps, const io::SourceInfo& info, Sink& sink) {
+  void run_frames(PipelineSteps<Job> steps, const io::SourceInfo& info, Sink& sink) {
+    meter_->set_threads(Crew::lanes, lanes_);
+    for (const Crew crew : {Crew::to_gpu, Crew::gpu, Crew::from_gpu})
+      meter_->set_threads(crew, crew_->count());
+    steps.meter = meter_;
+    steps.loading = decodes_input(info) ? Step::decode_input : Step::load;
+    steps.packing = compresses_output() ? Step::compress : Step::store;
+    steps.load = [this, load = std::move(steps.load)](Job& job, int lane) {
+      // Pinned frames lie near the device that is going to read or write them.
+      const NearDevice near(crew_->device_for(lane, {}).value_or(kCpuDevice));
+      return load(job, lane);
+    };
     summary_.start_seconds = since_start_.seconds();
     progress_.emplace(options_.report, info.frame_count, summary_.rate);
     try {
-      check_end(run_pipeline<Job>(lanes_, metered(steps, info)), info.is_jpeg);
+      check_end(run_pipeline<Job>(lanes_, steps), info.is_jpeg);
       if (summary_.frames > 0) end_output(output_, sink.finish());
     } catch (const Failure&) {
       progress_->finish(summary_.counts(), "failed", {});
@@ -117,44 +127,8 @@ class FrameCommand {
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;
   Exit write_side_ = Exit::output;
-  /// Shared with the reader thread, which may outlive the command in a blocked read.
-  std::shared_ptr<StepMeter> meter_ = std::make_shared<StepMeter>();
 
  private:
-  /// The steps with a clock around each.
-  template <typename Job>
-  PipelineSteps<Job> metered(const PipelineSteps<Job>& steps, const io::SourceInfo& info) {
-    meter_->set_threads(Crew::lanes, lanes_);
-    for (const Crew crew : {Crew::to_gpu, Crew::gpu, Crew::from_gpu})
-      meter_->set_threads(crew, crew_->count());
-    const Step loading = decodes_input(info) ? Step::decode_input : Step::load;
-    const Step packing = compresses_output() ? Step::compress : Step::store;
-    StepMeter* const meter = meter_.get();
-    return {.read = [meter = meter_, read = steps.read](
-                        Job& job) { return meter->time(Step::read, [&] { return read(job); }); },
-            .load =
-                [this, meter, &steps, loading](Job& job, int lane) {
-                  // Pinned frames lie near the device that is going to read or write them.
-                  const NearDevice near(crew_->device_for(lane, {}).value_or(kCpuDevice));
-                  return meter->time(
-                      loading, [&] { return steps.load(job, lane); }, io::take_convert_time);
-                },
-            .code =
-                [meter, &steps](Job& job, int lane) {
-                  return meter->time_coding([&] { return steps.code(job, lane); },
-                                            io::take_convert_time);
-                },
-            .pack =
-                [meter, &steps, packing](Job& job) {
-                  return meter->time(
-                      packing, [&] { return steps.pack(job); }, io::take_convert_time);
-                },
-            .write =
-                [meter, &steps](Job& job) {
-                  return meter->time(Step::write, [&] { return steps.write(job); });
-                },
-            .over = steps.over};
-  }
   /// Prints which devices failed since the last call.
   void tell_lost_devices();
   bool decodes_input(const io::SourceInfo& info) const;
@@ -164,6 +138,7 @@ class FrameCommand {
 
   const FrameOptions& options_;
   const Stopwatch since_start_;
+  std::shared_ptr<StepMeter> meter_ = std::make_shared<StepMeter>();
   std::optional<Progress> progress_;
   std::size_t told_losses_ = 0;
   bool interrupted_ = false;

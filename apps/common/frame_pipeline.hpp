@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "apps/common/signals.hpp"
+#include "apps/common/step_meter.hpp"
 #include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
 
@@ -43,6 +44,9 @@ struct PipelineSteps {
   /// Lanes take no more frames, perhaps leaving out some that were read: steps must not wait for
   /// them any longer. May be empty; called once, from the caller's thread.
   std::function<void()> over = {};
+  /// Takes the time of the steps; null: nothing does. Shared with the reader.
+  std::shared_ptr<StepMeter> meter = nullptr;
+  Step loading = Step::load, packing = Step::store;  ///< what `load` and `pack` are to the meter
 };
 
 /// Job holds one frame and everything about it: name() for messages, and `out`, an io::Outgoing,
@@ -67,14 +71,20 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
   const auto work = [&steps, is_over](Entry& entry, int lane) {
     if (*is_over) return false;
     Job& job = entry.job;
-    if (entry.passes(Where::read, guarded([&] { return steps.load(job, lane); })) &&
-        entry.passes(Where::code, guarded([&] { return steps.code(job, lane); })))
-      entry.passes(Where::write, guarded([&] { return steps.pack(job); }));
+    StepClock clock(steps.meter.get());
+    clock.begin(steps.loading);
+    if (!entry.passes(Where::read, guarded([&] { return steps.load(job, lane); }))) return true;
+    clock.begin(Step::code);
+    if (!entry.passes(Where::code, guarded([&] { return steps.code(job, lane); }))) return true;
+    clock.begin(steps.packing);
+    entry.passes(Where::write, guarded([&] { return steps.pack(job); }));
     return true;
   };
-  const auto read = [read = steps.read, is_over, index = std::int64_t{0}](Entry& entry,
-                                                                          int) mutable {
+  const auto read = [read = steps.read, meter = steps.meter, is_over, index = std::int64_t{0}](
+                        Entry& entry, int) mutable {
     if (*is_over) return JobRead::none;
+    StepClock clock(meter.get());
+    clock.begin(Step::read);
     const Result<bool> more = guarded([&] { return read(entry.job); });
     entry.job.out.index = index++;
     entry.passes(Where::read, more.status());
@@ -108,8 +118,11 @@ PipelineEnd run_pipeline(int lanes, const PipelineSteps<Job>& steps) {
     const Received got = ring.receive(false, [&entry](Entry& next) { std::swap(entry, next); });
     if (got == Received::not_yet) continue;
     if (got == Received::end) return end;
-    if (entry.failed == Where::none)
+    if (entry.failed == Where::none) {
+      StepClock clock(steps.meter.get());
+      clock.begin(Step::write);
       entry.passes(Where::write, guarded([&] { return steps.write(entry.job); }));
+    }
     if (entry.failed != Where::none) {
       end.status = entry.status;
       end.step = entry.failed;

@@ -1,18 +1,104 @@
-// The formats of OUTPUT, and the options of its sink.
+// From the options of a command to sinks; files of reports; and the check of --verify.
 // SPDX-License-Identifier: MIT
 #include "apps/common/outputs.hpp"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <filesystem>
 #include <initializer_list>
 #include <string_view>
-#include <unistd.h>
+#include <system_error>
+#include <utility>
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::app {
+
+SafeFile::SafeFile(std::string path, bool overwrite)
+    : path_(std::move(path)), part_(path_ + ".part"), overwrite_(overwrite) {
+  std::error_code ignored;
+  if (!overwrite_ && std::filesystem::exists(path_, ignored))
+    fail(Exit::output, path_, Status(Errc::output_exists));
+  // An existing NAME.part is removed and not opened: it may be a link.
+  std::remove(part_.c_str());
+  file_ = std::fopen(part_.c_str(), "wbx");
+  if (file_ == nullptr) fail_now();
+}
+
+SafeFile::~SafeFile() {
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  std::remove(part_.c_str());
+}
+
+void SafeFile::fail_now() const {
+  fail(Exit::output, path_, Status(Errc::write_failed, std::generic_category().message(errno)));
+}
+
+void SafeFile::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail_now();
+}
+
+void SafeFile::finish() {
+  std::FILE* const file = std::exchange(file_, nullptr);
+  const bool closed = std::fclose(file) == 0;
+  if (closed && std::rename(part_.c_str(), path_.c_str()) == 0) return;
+  const int reason = errno;
+  std::remove(part_.c_str());
+  errno = reason;
+  fail_now();
+}
+
+/// FNV-1a with 64 bits. The bytes are our own, so nobody makes collisions on purpose.
+Verifier::Fingerprint Verifier::fingerprint(std::span<const std::byte> jpeg) noexcept {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const std::byte byte : jpeg)
+    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3u;
+  return {hash, static_cast<std::uint32_t>(jpeg.size())};
+}
+
+void Verifier::add(std::span<const std::byte> jpeg) { frames_.push_back(fingerprint(jpeg)); }
+
+void Verifier::check(const io::Location& output) const {
+  auto source = value_or_fail(io::open_packets(output, {}), Exit::mismatch, output.name);
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  params.strict = true;
+  params.limits = StreamLimits::any_size();
+  Decoder decoder = value_or_fail(Decoder::create(params), Exit::failed, output.name);
+  std::vector<std::byte> jpeg;
+  std::vector<ComponentPlane> planes;
+  io::FrameTime time;
+  for (std::size_t i = 0;; ++i) {
+    if (signals::must_stop_now()) return;
+    if (!value_or_fail(source->read(jpeg, time), Exit::mismatch, output.name)) {
+      if (i == frames_.size()) return;
+      fail(Exit::mismatch,
+           fmt::format("{}: verification failed: {} frames were coded, but the file holds {}",
+                       output.name, frames_.size(), i));
+    }
+    if (i >= frames_.size())
+      fail(Exit::mismatch, fmt::format("{}: verification failed: it holds more than the {} frames "
+                                       "that were coded",
+                                       output.name, frames_.size()));
+    if (fingerprint(jpeg) != frames_[i])
+      fail(Exit::mismatch, fmt::format("{}: verification failed: frame {} has {} bytes that differ "
+                                       "from the {} that were coded",
+                                       output.name, i, jpeg.size(), frames_[i].bytes));
+    if (auto report = decoder.decode_planes(jpeg, planes); !report)
+      fail(Exit::mismatch, fmt::format("{}: verification failed: frame {} does not decode: {}",
+                                       output.name, i, report.status().message()));
+  }
+}
+
 namespace {
 
 std::string format_word(const io::Location& location) {

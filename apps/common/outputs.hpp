@@ -1,13 +1,60 @@
-// INPUT and OUTPUT as locations, and what the name of OUTPUT says about its format.
+// From the options of a command to sinks; files of reports; and the check of --verify.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/common/options.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
+
+/// Writes NAME.part; finish() renames it, and the destructor removes it if it was not finished.
+/// Failures end the command with exit code 4.
+class SafeFile {
+ public:
+  SafeFile(std::string path, bool overwrite);
+  ~SafeFile();
+  SafeFile(const SafeFile&) = delete;
+  SafeFile& operator=(const SafeFile&) = delete;
+
+  void write(std::string_view text);
+  void finish();
+
+ private:
+  [[noreturn]] void fail_now() const;
+
+  std::string path_, part_;
+  bool overwrite_;
+  std::FILE* file_ = nullptr;
+};
+
+/// Keeps sixteen bytes per coded frame.
+class Verifier {
+ public:
+  void add(std::span<const std::byte> jpeg);
+
+  /// Reads `output` through the demultiplexer: it must hold exactly the added streams, and each
+  /// must decode on the CPU without damage. Ends the command with exit code 6 otherwise.
+  void check(const io::Location& output) const;
+
+ private:
+  struct Fingerprint {
+    std::uint64_t hash = 0;
+    std::uint32_t bytes = 0;
+    friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+  };
+  static Fingerprint fingerprint(std::span<const std::byte> jpeg) noexcept;
+
+  std::vector<Fingerprint> frames_;
+};
 
 /// Sets the format of INPUT or OUTPUT from --format, which is for the one that is "-". Ends the
 /// command with exit 2 if neither is.

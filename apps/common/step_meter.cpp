@@ -132,6 +132,31 @@ nlohmann::json StepReport::json() const {
   return json;
 }
 
+void BusyTime::add(Time begin, Time end) {
+  begin = std::max(begin, settled_until_);
+  if (end <= begin) return;
+  // Those that touch the new one become part of it.
+  const auto first = std::ranges::lower_bound(open_, begin, {}, &Span::end);
+  const auto last = std::ranges::upper_bound(first, open_.end(), end, {}, &Span::begin);
+  if (first == last) {
+    open_.insert(first, {begin, end});
+  } else {
+    first->begin = std::min(first->begin, begin);
+    first->end = std::max(std::prev(last)->end, end);
+    open_.erase(std::next(first), last);
+  }
+  if (open_.size() <= kMostOpen) return;
+  settled_ += open_.front().end - open_.front().begin;
+  settled_until_ = open_.front().end;
+  open_.erase(open_.begin());
+}
+
+double BusyTime::seconds() const {
+  std::chrono::nanoseconds all = settled_;
+  for (const Span& span : open_) all += span.end - span.begin;
+  return std::chrono::duration<double>(all).count();
+}
+
 void StepMeter::set_threads(Crew crew, int threads) noexcept {
   threads_[static_cast<std::size_t>(crew)] = std::max(1, threads);
 }
@@ -175,6 +200,28 @@ StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWord
   report.wall = wall->step;
   report.sentence = sentence_of(*wall, report, words);
   return report;
+}
+
+void StepClock::begin(Step step) {
+  end();
+  if (meter_ == nullptr) return;
+  if (crew_of(step) == Crew::lanes) static_cast<void>(take_converted_());
+  if (step == Step::code) device_.emplace();
+  step_ = step;
+  start_ = StepMeter::Clock::now();
+}
+
+void StepClock::end() {
+  if (!step_) return;
+  const StepMeter::Clock::duration all = StepMeter::Clock::now() - start_;
+  StepMeter::Clock::duration converted{};
+  if (crew_of(*step_) == Crew::lanes)
+    converted = std::min<StepMeter::Clock::duration>(take_converted_(), all);
+  meter_->add(Step::convert, converted);
+  meter_->add(*step_, all - converted);
+  if (device_) meter_->add_device(device_->spans);
+  device_.reset();
+  step_.reset();
 }
 
 }  // namespace zerorun::app

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/busy_time.hpp"
 #include "codec/base/device_spans.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::app {
 
@@ -76,6 +76,27 @@ struct StepReport {
   nlohmann::json json() const;
 };
 
+/// The time during which at least one span ran. Spans come in about the order of their beginnings.
+class BusyTime {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void add(Time begin, Time end);
+  double seconds() const;
+
+ private:
+  struct Span {
+    Time begin, end;
+  };
+  /// Far more than the frames that can be on their way to a device at a time. Older spans are
+  /// forgotten: a span that comes so late counts from their end.
+  static constexpr std::size_t kMostOpen = 256;
+
+  std::vector<Span> open_;  // in order, with gaps between them
+  std::chrono::nanoseconds settled_{0};
+  Time settled_until_ = Time::min();
+};
+
 /// Adds up the time that threads spend in steps. Any thread may add at any time.
 class StepMeter {
  public:
@@ -98,53 +119,10 @@ class StepMeter {
   /// that overlap count once.
   void add_device(std::span<const DeviceSpan> spans);
 
-  /// Runs `work` and adds the time that it took.
-  template <typename Body>
-  auto time(Step step, const Body& work) {
-    const Timer timer(*this, step);
-    return work();
-  }
-
-  /// The same for work of which a part is a step of its own: `take_converted` says how long this
-  /// thread converted samples since it was called last; what was before the work counts nowhere.
-  template <typename Body, typename Take>
-  auto time(Step step, const Body& work, const Take& take_converted) {
-    static_cast<void>(take_converted());
-    const Clock::time_point start = Clock::now();
-    auto result = work();
-    const Clock::duration all = Clock::now() - start;
-    const Clock::duration converted = std::min<Clock::duration>(take_converted(), all);
-    add(Step::convert, converted);
-    add(step, all - converted);
-    return result;
-  }
-
-  /// The same for the coding of a frame, with the work of devices as steps of their own.
-  template <typename Body, typename Take>
-  auto time_coding(const Body& work, const Take& take_converted) {
-    const DeviceSpans device;
-    auto result = time(Step::code, work, take_converted);
-    add_device(device.spans);
-    return result;
-  }
-
   /// Of `frames` frames in `seconds`.
   StepReport report(double seconds, std::int64_t frames, const StepWords& words) const;
 
  private:
-  class Timer {
-   public:
-    Timer(StepMeter& meter, Step step) noexcept : meter_(meter), step_(step) {}
-    ~Timer() { meter_.add(step_, Clock::now() - start_); }
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
-
-   private:
-    StepMeter& meter_;
-    Step step_;
-    Clock::time_point start_ = Clock::now();
-  };
-
   double busy_seconds(Step step) const;
   static constexpr std::size_t index(Step step) noexcept { return static_cast<std::size_t>(step); }
 
@@ -152,6 +130,33 @@ class StepMeter {
   std::array<int, kCrewCount> threads_{};
   mutable std::mutex device_mutex_;
   std::map<std::pair<Step, int>, BusyTime> on_device_;  // by step and device
+};
+
+/// The clock of one thread: each step lasts until the next one begins, or until the clock goes. In
+/// the steps of a lane, converting samples is a step of its own. So is what devices do while a
+/// frame is coded.
+class StepClock {
+ public:
+  using TakeConverted = std::chrono::nanoseconds (*)();
+
+  /// Without a meter it does nothing. `take_converted` says how long this thread converted samples
+  /// since it was called last.
+  explicit StepClock(StepMeter* meter, TakeConverted take_converted = io::take_convert_time)
+      : meter_(meter), take_converted_(take_converted) {}
+  ~StepClock() { end(); }
+  StepClock(const StepClock&) = delete;
+  StepClock& operator=(const StepClock&) = delete;
+
+  void begin(Step step);
+
+ private:
+  void end();
+
+  StepMeter* const meter_;
+  const TakeConverted take_converted_;
+  std::optional<Step> step_;
+  std::optional<DeviceSpans> device_;  // while a frame is coded
+  StepMeter::Clock::time_point start_;
 };
 
 }  // namespace zerorun::app

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/audio_choice.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
-#include "apps/common/progress.hpp"
+#include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"
 #include "codec/base/try.hpp"

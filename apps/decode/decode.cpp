@@ -11,7 +11,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_command.hpp"
-#include "apps/common/loss_notes.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"

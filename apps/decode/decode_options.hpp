@@ -5,7 +5,7 @@
 #include "apps/common/cli_names.hpp"
 #include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
-#include "apps/common/loss_notes.hpp"
+#include "apps/common/content.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "apps/common/content_options.hpp"
-#include "apps/common/srgb.hpp"
+#include "apps/common/content.hpp"
 #include "apps/decode/decode_input.hpp"
 
 namespace zerorun::app {

@@ -10,16 +10,14 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/audio_choice.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/srgb.hpp"
 #include "apps/common/text.hpp"
-#include "apps/common/verify.hpp"
 #include "apps/encode/encode_content.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/encode/encode_worker.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "apps/common/console.hpp"
-#include "apps/common/metadata.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/shards/hash.hpp"
 

@@ -8,7 +8,7 @@
 #include "apps/common/cli_names.hpp"
 #include "apps/common/content_options.hpp"
 #include "apps/common/frame_command.hpp"
-#include "apps/common/loss_notes.hpp"
+#include "apps/common/content.hpp"
 #include "apps/encode/size_options.hpp"
 #include "apps/encode/tune_options.hpp"
 #include "zerorun/encoder.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/encode/tune_options.hpp"
 
-#include "apps/common/metadata.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
 

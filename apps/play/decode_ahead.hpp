@@ -9,7 +9,6 @@
 
 #include "apps/common/options.hpp"
 #include "apps/play/media_clock.hpp"
-#include "apps/play/play_frame.hpp"
 #include "apps/play/play_input.hpp"
 #include "codec/base/flight_ring.hpp"
 

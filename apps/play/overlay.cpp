@@ -2,11 +2,346 @@
 // SPDX-License-Identifier: MIT
 #include "apps/play/overlay.hpp"
 
-#include <algorithm>
+#include <fmt/core.h>
+#include <fontconfig/fontconfig.h>
 
-#include "apps/play/osd.hpp"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "codec/base/try.hpp"
 
 namespace zerorun::app {
+namespace {
+
+/// Sizes of letters on an ordinary screen: that of a desktop's text, and the largest one.
+constexpr double kReadable = 13.0, kLargest = 40.0;
+constexpr int kLeastPoints = 7;  ///< smaller letters cannot be told apart
+
+/// The path of the system's monospaced font; empty if there is none.
+std::string monospaced_font() {
+  FcPattern* pattern = FcNameParse(reinterpret_cast<const FcChar8*>("monospace:scalable=true"));
+  if (pattern == nullptr) return {};
+  FcConfigSubstitute(nullptr, pattern, FcMatchPattern);
+  FcDefaultSubstitute(pattern);
+  FcResult result = FcResultNoMatch;
+  FcPattern* match = FcFontMatch(nullptr, pattern, &result);
+  std::string path;
+  FcChar8* file = nullptr;
+  if (match != nullptr && FcPatternGetString(match, FC_FILE, 0, &file) == FcResultMatch)
+    path = reinterpret_cast<const char*>(file);
+  if (match != nullptr) FcPatternDestroy(match);
+  FcPatternDestroy(pattern);
+  return path;
+}
+
+}  // namespace
+
+TextPainter::TextPainter(SDL_Renderer* renderer)
+    : renderer_(renderer), font_path_(monospaced_font()) {
+  if (TTF_Init() != 0) problem_ = TTF_GetError();
+  if (font_path_.empty()) problem_ = "fontconfig knows no font (install fonts-dejavu-core)";
+}
+
+TextPainter::~TextPainter() {
+  fonts_.clear();
+  labels_ = {};
+  if (TTF_WasInit() != 0) TTF_Quit();
+}
+
+void TextPainter::forget() { labels_ = {}; }
+
+void TextPainter::resize(SDL_Point window, double scale) {
+  // A share of the window as players do, but never less than a desktop's text.
+  const double by_window = std::min(window.y / 40.0, window.x / 64.0);
+  points_ = static_cast<int>(std::clamp(by_window, kReadable * scale, kLargest * scale));
+}
+
+TTF_Font* TextPainter::font(int points) {
+  if (!problem_.empty()) return nullptr;
+  constexpr std::size_t kKept = 8;
+  if (fonts_.size() > kKept && !fonts_.contains(points)) fonts_.clear();
+  auto& font = fonts_[points];
+  if (!font) font.reset(TTF_OpenFont(font_path_.c_str(), points));
+  if (!font) problem_ = TTF_GetError();
+  return font.get();
+}
+
+/// The width of the longest line. SDL_ttf makes a text as wide as the width at which it breaks
+/// lines.
+int longest_line(TTF_Font* font, const std::string& text) {
+  int longest = 1;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    int width = 0;
+    TTF_SizeUTF8(font, text.substr(from, end - from).c_str(), &width, nullptr);
+    longest = std::max(longest, width);
+    from = end + 1;
+  }
+  return longest;
+}
+
+/// The text as large as it may be in this room.
+SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room) {
+  constexpr SDL_Color kWhite{255, 255, 255, 255};
+  SdlPtr<SDL_Surface> surface;
+  for (int points = points_; points >= kLeastPoints; --points) {
+    TTF_Font* const face = font(points);
+    if (face == nullptr) return nullptr;
+    // SDL_ttf breaks a line that fits to the pixel; the room of a letter more keeps it whole.
+    const int width = std::min(longest_line(face, text) + points, std::max(room.x, 1));
+    surface.reset(
+        TTF_RenderUTF8_Blended_Wrapped(face, text.c_str(), kWhite, static_cast<Uint32>(width)));
+    if (surface && surface->w <= room.x && surface->h <= room.y) break;
+  }
+  return surface;
+}
+
+bool TextPainter::render(Painted& painted, const std::string& text, SDL_Point room) {
+  if (painted.texture && painted.text == text && painted.points == points_ &&
+      painted.room.x == room.x && painted.room.y == room.y)
+    return true;
+  const SdlPtr<SDL_Surface> surface = letters(text, room);
+  if (!surface) return false;
+  painted.texture.reset(SDL_CreateTextureFromSurface(renderer_, surface.get()));
+  painted.size = {surface->w, surface->h};
+  painted.text = text;
+  painted.room = room;
+  painted.points = points_;
+  return painted.texture != nullptr;
+}
+
+SDL_Rect TextPainter::draw(Label label, const std::string& text, const TextPlace& place) {
+  const SDL_Rect& area = place.area;
+  const int pad = margin() / 2;
+  const SDL_Point room{area.w - 4 * pad, area.h - 4 * pad};
+  if (text.empty() || room.x <= 0 || room.y <= 0) return {};
+  Painted& painted = labels_[static_cast<std::size_t>(label)];
+  if (!render(painted, text, room)) return {};
+  SDL_Rect box{0, 0, painted.size.x + 2 * pad, painted.size.y + 2 * pad};
+  const auto along = [pad](int from, int length, int size, int where) {
+    if (where < 0) return from + pad;
+    return where > 0 ? from + length - size - pad : from + (length - size) / 2;
+  };
+  box.x = along(area.x, area.w, box.w, place.across);
+  box.y = along(area.y, area.h, box.h, place.down);
+  SDL_SetRenderDrawColor(renderer_, 0, 0, 0, 170);
+  SDL_RenderFillRect(renderer_, &box);
+  const SDL_Rect to{box.x + pad, box.y + pad, painted.size.x, painted.size.y};
+  SDL_RenderCopy(renderer_, painted.texture.get(), nullptr, &to);
+  return box;
+}
+
+namespace {
+
+constexpr SDL_Color kBack{0, 0, 0, 170}, kTrack{90, 90, 90, 255}, kAhead{170, 170, 170, 255},
+    kPlayed{64, 150, 255, 255}, kMark{255, 200, 40, 255}, kKnob{255, 255, 255, 255};
+
+void set_color(SDL_Renderer* renderer, SDL_Color c) {
+  SDL_SetRenderDrawColor(renderer, c.r, c.g, c.b, c.a);
+}
+
+}  // namespace
+
+SeekBar::SeekBar(SDL_Point window, int unit, int text_width) {
+  const int height = std::min(2 * unit + unit / 2, window.y);
+  area_ = {0, window.y - height, window.x, height};
+  const int width = std::max(window.x - text_width - 2 * unit, window.x / 3);
+  const auto size = static_cast<float>(unit);
+  track_ = {size, static_cast<float>(area_.y) + static_cast<float>(height) / 2 - size / 4,
+            static_cast<float>(std::max(1, width - unit)), size / 2};
+}
+
+SDL_Rect SeekBar::text_area() const noexcept {
+  const int from = static_cast<int>(track_.x + track_.w);
+  return {from, area_.y, area_.x + area_.w - from, area_.h};
+}
+
+bool SeekBar::contains(SDL_FPoint point) const noexcept {
+  return point.y >= static_cast<float>(area_.y) && point.y < static_cast<float>(area_.y + area_.h);
+}
+
+double SeekBar::time_at(float x, double duration) const noexcept {
+  return duration * std::clamp(static_cast<double>((x - track_.x) / track_.w), 0.0, 1.0);
+}
+
+float SeekBar::place(double seconds, double duration) const noexcept {
+  const double share = duration > 0 ? std::clamp(seconds / duration, 0.0, 1.0) : 0.0;
+  return track_.x + static_cast<float>(share) * track_.w;
+}
+
+void SeekBar::fill(SDL_Renderer* renderer, float from, float to, SDL_Color color) const {
+  const SDL_FRect box{from, track_.y, std::max(to - from, 0.0F), track_.h};
+  set_color(renderer, color);
+  SDL_RenderFillRectF(renderer, &box);
+}
+
+void SeekBar::draw(SDL_Renderer* renderer, const SeekBarState& state) const {
+  set_color(renderer, kBack);
+  SDL_RenderFillRect(renderer, &area_);
+  const float at = place(state.at, state.duration);
+  fill(renderer, track_.x, track_.x + track_.w, kTrack);
+  fill(renderer, at, place(state.decoded_until, state.duration), kAhead);
+  fill(renderer, track_.x, at, kPlayed);
+  const float line = std::max(2.0F, track_.h / 4);
+  for (const auto& mark : {state.a, state.b}) {
+    if (!mark) continue;
+    const SDL_FRect box{place(*mark, state.duration) - line / 2, track_.y - track_.h / 2, line,
+                        2 * track_.h};
+    set_color(renderer, kMark);
+    SDL_RenderFillRectF(renderer, &box);
+  }
+  const SDL_FRect knob{at - line, track_.y - track_.h / 2, 2 * line, 2 * track_.h};
+  set_color(renderer, kKnob);
+  SDL_RenderFillRectF(renderer, &knob);
+}
+
+namespace {
+
+constexpr std::size_t kShown = 180;  ///< frames: three seconds at 60 frames/s
+
+void fill(SDL_Renderer* renderer, SDL_Color c, double x, double y, double w, double h) {
+  const SDL_FRect box{static_cast<float>(x), static_cast<float>(y), static_cast<float>(w),
+                      static_cast<float>(h)};
+  SDL_SetRenderDrawColor(renderer, c.r, c.g, c.b, c.a);
+  SDL_RenderFillRectF(renderer, &box);
+}
+
+}  // namespace
+
+void FrameGraph::add(double decode_ms, double interval_ms) {
+  times_.push_back({decode_ms, interval_ms});
+  if (times_.size() > kShown) times_.pop_front();
+}
+
+double FrameGraph::top_ms() const {
+  double most = 2 * kLineMs;
+  for (const Times& t : times_)
+    most = std::max({most, t.decode_ms, std::min(t.interval_ms, 100.0)});
+  return most;
+}
+
+int FrameGraph::line_at(const SDL_Rect& area) const {
+  return area.y + static_cast<int>(area.h * (1 - kLineMs / top_ms()));
+}
+
+void FrameGraph::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
+  constexpr SDL_Color kBack{0, 0, 0, 170}, kDecode{64, 150, 255, 255}, kInterval{255, 160, 60, 255},
+      kLine{255, 70, 70, 255};
+  fill(renderer, kBack, area.x, area.y, area.w, area.h);
+  const double each = area.w / static_cast<double>(kShown), top = top_ms();
+  double x =
+      area.x + area.w - each * static_cast<double>(times_.size());  // the newest at the right
+  for (const Times& t : times_) {
+    // At least a pixel: a frame that took next to no time is there, too.
+    const double decode = std::max(1.0, area.h * std::min(t.decode_ms / top, 1.0));
+    fill(renderer, kDecode, x, area.y + area.h - decode, each, decode);
+    const double interval = area.h * std::min(t.interval_ms / top, 1.0);
+    if (t.interval_ms > 0) fill(renderer, kInterval, x, area.y + area.h - interval, each, 2);
+    x += each;
+  }
+  fill(renderer, kLine, area.x, line_at(area), area.w, 1);
+}
+
+std::string FrameGraph::text() const {
+  if (times_.empty()) return "no frame was shown yet";
+  Times sum{0, 0}, most{0, 0};
+  int intervals = 0;
+  for (const Times& t : times_) {
+    sum.decode_ms += t.decode_ms;
+    sum.interval_ms += t.interval_ms;
+    intervals += t.interval_ms > 0 ? 1 : 0;
+    most.decode_ms = std::max(most.decode_ms, t.decode_ms);
+    most.interval_ms = std::max(most.interval_ms, t.interval_ms);
+  }
+  std::string text =
+      fmt::format("decode {:.1f} ms, max {:.1f}",
+                  sum.decode_ms / static_cast<double>(times_.size()), most.decode_ms);
+  if (intervals > 0)
+    text += fmt::format("\nshown every {:.1f} ms, max {:.1f}", sum.interval_ms / intervals,
+                        most.interval_ms);
+  return text;
+}
+
+namespace {
+
+// As bytes B, G, R, A.
+constexpr std::array<std::uint8_t, 4> kHigh{40, 40, 255, 255}, kLow{255, 60, 40, 255}, kNone{};
+
+}  // namespace
+
+Status Histogram::update(const ConstFrameView& frame, Frame& mask) {
+  ZR_TRY(mask.reshape(PixelFormat::bgrx32, frame.width, frame.height));
+  counts_ = {};
+  high_ = low_ = 0;
+  pixels_ = std::uint64_t{1} * static_cast<std::uint64_t>(frame.width) *
+            static_cast<std::uint64_t>(frame.height);
+  frame.format == PixelFormat::bgrx32 ? count_rgb(frame, mask.view())
+                                      : count_luma(frame, mask.view());
+  return Status::ok();
+}
+
+void Histogram::count_luma(const ConstFrameView& frame, const FrameView& mask) {
+  channels_ = 1;
+  for (int y = 0; y < frame.height; ++y) {
+    const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
+    std::uint8_t* to = mask.data[0] + y * mask.stride_bytes[0];
+    for (int x = 0; x < frame.width; ++x, to += 4) {
+      ++counts_[0][from[x]];
+      std::memcpy(to, (from[x] == 255 ? kHigh : from[x] == 0 ? kLow : kNone).data(), 4);
+    }
+  }
+  high_ = counts_[0][255];
+  low_ = counts_[0][0];
+}
+
+void Histogram::count_rgb(const ConstFrameView& frame, const FrameView& mask) {
+  channels_ = 3;
+  for (int y = 0; y < frame.height; ++y) {
+    const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
+    std::uint8_t* to = mask.data[0] + y * mask.stride_bytes[0];
+    for (int x = 0; x < frame.width; ++x, from += 4, to += 4) {
+      for (std::size_t c = 0; c < 3; ++c) ++counts_[c][from[c]];
+      const bool high = std::max({from[0], from[1], from[2]}) == 255;
+      const bool low = (from[0] | from[1] | from[2]) == 0;
+      high_ += high ? 1 : 0;
+      low_ += low ? 1 : 0;
+      std::memcpy(to, (high ? kHigh : low ? kLow : kNone).data(), 4);
+    }
+  }
+}
+
+void Histogram::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
+  SDL_SetRenderDrawColor(renderer, 0, 0, 0, 170);
+  SDL_RenderFillRect(renderer, &area);
+  constexpr SDL_Color kColors[3] = {{80, 120, 255, 150}, {80, 220, 80, 150}, {255, 80, 80, 150}};
+  std::uint32_t most = 1;
+  // The outermost values are left out of the scale: one clipped sky would flatten all others.
+  for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c)
+    most = std::max(most, *std::max_element(counts_[c].begin() + 1, counts_[c].end() - 1));
+  const float each = static_cast<float>(area.w) / 256;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
+    const SDL_Color color = channels_ == 1 ? SDL_Color{230, 230, 230, 255} : kColors[c];
+    SDL_SetRenderDrawColor(renderer, color.r, color.g, color.b, color.a);
+    for (std::size_t i = 0; i < 256; ++i) {
+      // The square root shows rare values, too.
+      const double share = std::sqrt(std::min(1.0, double{1} * counts_[c][i] / most));
+      const auto height = static_cast<float>(area.h * share);
+      const SDL_FRect bar{static_cast<float>(area.x) + each * static_cast<float>(i),
+                          static_cast<float>(area.y + area.h) - height, each, height};
+      SDL_RenderFillRectF(renderer, &bar);
+    }
+  }
+}
+
+std::string Histogram::text() const {
+  const auto percent = [this](std::uint64_t count) {
+    return pixels_ == 0 ? 0.0 : 100.0 * static_cast<double>(count) / static_cast<double>(pixels_);
+  };
+  return fmt::format("{} clipped: {:.2f} % at 255 (red),\n{:.2f} % at 0 (blue)",
+                     channels_ == 1 ? "Y" : "RGB", percent(high_), percent(low_));
+}
+
 namespace {
 
 std::string bar_text(const SeekBarState& state) {
@@ -14,6 +349,14 @@ std::string bar_text(const SeekBarState& state) {
 }
 
 }  // namespace
+
+std::string time_text(double seconds) {
+  const auto ms = std::llround(std::max(seconds, 0.0) * 1000.0);
+  const auto minutes = ms / 60000;
+  const std::string rest = fmt::format("{:02}.{:03}", ms / 1000 % 60, ms % 1000);
+  if (minutes < 60) return fmt::format("{}:{}", minutes, rest);
+  return fmt::format("{}:{:02}:{}", minutes / 60, minutes % 60, rest);
+}
 
 SeekBar Overlay::bar(double duration) {
   text_.resize(window_.size(), window_.scale());

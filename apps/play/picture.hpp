@@ -1,14 +1,55 @@
-// A frame as one texture, or as several if it is larger than the renderer allows.
+// Where a picture is placed in the window, and a frame as textures.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <SDL.h>
+
+#include <optional>
 #include <vector>
 
-#include "apps/play/view.hpp"
 #include "apps/play/window.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun::app {
+
+/// Where a picture is drawn in the window.
+struct Placement {
+  SDL_FRect box{};  ///< after rotation
+  int rotation_degrees = 0;
+  bool mirrored = false;  ///< left to right, before it is turned
+};
+
+/// The shape of a picture before it is placed.
+struct PictureShape {
+  int width = 1, height = 1;
+  double pixel_aspect = 1.0;  ///< width of a pixel over its height
+  int rotation_degrees = 0;
+  bool mirrored = false;  ///< left to right, before it is turned
+};
+
+class View {
+ public:
+  bool is_zoomed() const noexcept { return scale_ > 0; }
+  /// At least 1:1: enlarged pixels are not smoothed.
+  bool is_exact() const noexcept { return scale_ >= 1; }
+
+  void toggle_actual_size();
+  /// Zooms around a point of the window; the picture has `area` of it.
+  void zoom_at(SDL_FPoint point, double factor, const PictureShape& shape, const SDL_FRect& area);
+  void move(SDL_FPoint by);
+
+  /// Window pixels for a pixel of the picture, as `shape` is placed in `area`.
+  double factor(const PictureShape& shape, const SDL_FRect& area) const;
+  Placement place(const PictureShape& shape, const SDL_FRect& area) const;
+
+ private:
+  double scale_ = 0;         // window pixels per picture pixel; 0 = fitted
+  SDL_FPoint offset_{0, 0};  // of the picture's middle from the area's
+};
+
+/// The pixel of the picture under a point of the window; empty if there is none.
+std::optional<SDL_Point> pixel_at(const PictureShape& shape, const Placement& placement,
+                                  SDL_FPoint point);
 
 class Picture {
  public:

@@ -4,7 +4,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/play/keys.hpp"
+#include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
 
 #include <CLI/CLI.hpp>

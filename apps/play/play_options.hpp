@@ -1,13 +1,24 @@
-// The command line of `zerorun play`.
+// The command line of `zerorun play`, and what its keys do.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/common/options.hpp"
 
 namespace zerorun::app {
+
+struct KeyHelp {
+  std::string_view keys;
+  std::string_view text;
+};
+std::span<const KeyHelp> key_help() noexcept;
+
+/// The same as text, a line per entry.
+std::string keys_text();
 
 enum class CompareView { side, difference };
 

@@ -1,10 +1,11 @@
-// `zerorun play` in a window: handles events and draws frames.
+// The player: events, the mouse, what is drawn and when.
 // SPDX-License-Identifier: MIT
 #include "apps/play/player.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -14,10 +15,93 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/common/text.hpp"
+#include "apps/play/overlay.hpp"
+#include "apps/play/play_options.hpp"
+#include "apps/play/session.hpp"
+#include "codec/base/luma_ssim.hpp"
 
 extern "C" const char* zerorun_load_sdl();  // .cmake/load_at_run_time.cmake
 
 namespace zerorun::app {
+namespace {
+
+std::string place_line(const PlayInput& input, const PlayFrame& frame) {
+  const io::SourceInfo& info = input.info();
+  std::string line = fmt::format("frame {}", frame.index);
+  if (info.frame_count > 0) line += fmt::format(" of {}", info.frame_count);
+  line += "  " + time_text(frame.at);
+  if (const double all = input.duration_seconds(); all > 0) line += " of " + time_text(all);
+  return line + fmt::format("  pts {}", frame.pts);
+}
+
+std::string mode_line(const Playback& playback) {
+  std::string line = playback.is_at_end() ? "end" : playback.is_paused() ? "paused" : "playing";
+  line += fmt::format("  speed {:.2f}", playback.speed());
+  if (playback.loops()) line += "  loop";
+  if (playback.a()) line += "  A " + time_text(*playback.a());
+  if (playback.b()) line += "  B " + time_text(*playback.b());
+  return line;
+}
+
+std::string picture_line(const PlayInput& input, const PlayFrame& frame) {
+  const io::SourceInfo& info = input.info();
+  return fmt::format("{}x{} {}  {}, {}  {} fps", frame.frame.width(), frame.frame.height(),
+                     input.sampling(), info.container, info.codec, rational_text(info.frame_rate));
+}
+
+std::string counts_line(const DecodeCounts& counts, const Playback& playback) {
+  std::string line = fmt::format("dropped {}  late {}", counts.dropped, playback.late_count());
+  if (counts.concealed > 0) line += fmt::format("  concealed {}", counts.concealed);
+  if (counts.broken > 0) line += fmt::format("  broken {}", counts.broken);
+  return line;
+}
+
+}  // namespace
+
+std::string psnr_text(const SquaredError& error, PixelFormat format) {
+  const auto decibels = [](double db) {
+    return std::isinf(db) ? std::string("equal") : fmt::format("{:.2f}", db);
+  };
+  if (std::isinf(error.psnr())) return "PSNR: all samples are equal";
+  std::string text = fmt::format("PSNR {:.2f} dB ({} ", error.psnr(), psnr_components(format));
+  for (int c = 0; c < error.components; ++c) text += (c == 0 ? "" : ", ") + decibels(error.psnr(c));
+  return text + ")";
+}
+
+double RateMeter::update(std::int64_t count) {
+  constexpr double kWindow = 0.5;
+  const double seconds = since_ ? since_->seconds() : 0.0;
+  if (since_ && seconds < kWindow) return rate_;
+  if (since_) rate_ = static_cast<double>(count - count_) / seconds;
+  count_ = count;
+  since_.emplace();
+  return rate_;
+}
+
+std::string Osd::text(PlaySession& session, Playback& playback,
+                      const std::optional<SquaredError>& error) {
+  const PlayFrame* frame = playback.shown();
+  if (frame == nullptr) return "waiting for the first frame";
+  const DecodeCounts counts = session.frames->counts();
+  std::string text = place_line(*session.input, *frame) + "\n" + mode_line(playback) + "\n" +
+                     picture_line(*session.input, *frame) + "\n";
+  text += fmt::format("shown {:.1f} fps  decoded {:.1f} fps  ",
+                      shown_.update(playback.shown_count()), decoded_.update(counts.decoded));
+  text += counts_line(counts, playback) + "\n";
+  if (session.input->has_packets())
+    text += fmt::format("decode {:.2f} ms  ahead {}  {} bytes  {:.1f} Mb/s\n{}", frame->decode_ms,
+                        session.frames->waiting(),
+                        with_commas(static_cast<std::int64_t>(frame->jpeg.size())),
+                        playback.mean_bits_per_second() * 1e-6,
+                        device_text(session.decoding.backend, session.decoding.device));
+  else
+    text += fmt::format("ahead {}  decoded as it is read", session.frames->waiting());
+  if (session.other)
+    text += fmt::format("\n{}", error ? psnr_text(*error, frame->frame.format()) : "PSNR -");
+  return text;
+}
+
 namespace {
 
 ScreenView first_view(const PlayOptions& options) {
@@ -230,6 +314,159 @@ Exit play_in_window(const PlayOptions& asked) {
     session = std::move(next);
     window.set_title(title_of(options));
   }
+}
+
+namespace {
+
+constexpr double kBarSeconds = 2.0;  ///< the bar stays so long after the mouse has rested
+
+}  // namespace
+
+/// An input whose length is not known, such as a pipe, has no bar.
+bool Player::can_show_bar() const {
+  return playback_.shown() != nullptr && session_.input->duration_seconds() > 0 &&
+         session_.input->info().frame_count != 1;
+}
+
+bool Player::shows_bar() const {
+  return can_show_bar() &&
+         (is_dragging_ || (since_mouse_ && since_mouse_->seconds() < kBarSeconds));
+}
+
+void Player::press_mouse(const SDL_MouseButtonEvent& event) {
+  if (event.button != SDL_BUTTON_LEFT) return;
+  const SDL_FPoint point = window_.mouse();
+  if (can_show_bar() && screen_.overlay().bar(session_.input->duration_seconds()).contains(point)) {
+    is_dragging_ = true;
+    drag_to(point);
+  } else if (event.clicks == 2) {
+    press('f', false);
+  }
+}
+
+void Player::move_mouse(const SDL_MouseMotionEvent& event) {
+  if (event.xrel == 0 && event.yrel == 0) return;  // the window came to the mouse
+  since_mouse_.emplace();
+  needs_draw_ = true;
+  if (is_dragging_) return drag_to(window_.mouse());
+  if (event.state & SDL_BUTTON_LMASK)
+    screen_.zoom().move({static_cast<float>(event.xrel), static_cast<float>(event.yrel)});
+}
+
+void Player::release_mouse() {
+  if (!is_dragging_) return;
+  is_dragging_ = false;
+  since_mouse_.emplace();
+  if (drag_target_) playback_.seek_to(*drag_target_);
+  drag_target_.reset();
+}
+
+void Player::drag_to(SDL_FPoint point) {
+  const double duration = session_.input->duration_seconds();
+  drag_target_ = screen_.overlay().bar(duration).time_at(point.x, duration);
+  follow_drag();
+}
+
+/// Seeks to the last place of the knob, once the frame of the place before is shown: otherwise no
+/// frame would be shown while the mouse moves.
+void Player::follow_drag() {
+  if (!drag_target_ || playback_.is_seeking()) return;
+  playback_.seek_to(*drag_target_);
+  drag_target_.reset();
+  needs_draw_ = true;
+}
+
+namespace {
+
+/// How long a message stays on the picture, the interval of updating numbers while playing, and of
+/// measuring the similarity of a pair, which takes about as long as decoding it.
+constexpr double kMessageSeconds = 2.5, kOsdSeconds = 0.1, kSsimSeconds = 0.5;
+
+std::string help_text() {
+  std::string text;
+  for (const KeyHelp& key : key_help()) text += fmt::format("{:<14}{}\n", key.keys, key.text);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+/// Frames that were shown for the first time, for the graph.
+void Player::take_new_picture() {
+  if (playback_.shown_count() == graphed_frame_ || playback_.shown() == nullptr) return;
+  graphed_frame_ = playback_.shown_count();
+  graph_.add(playback_.shown()->decode_ms, since_picture_ ? since_picture_->seconds() * 1e3 : 0);
+  since_picture_.reset();
+  if (!is_still()) since_picture_.emplace();
+}
+
+/// Measures the PSNR of each pair once.
+void Player::measure() {
+  if (!session_.other || !playback_.is_pair()) {
+    error_.reset();
+    return;
+  }
+  if (playback_.shown_count() == compared_frame_) return;
+  compared_frame_ = playback_.shown_count();
+  error_ = compare_error(playback_.shown()->frame.view(), playback_.other_shown()->frame.view());
+  if (error_) report_.add_error(*error_, playback_.shown()->frame.format());
+}
+
+void Player::measure_ssim() {
+  if (!error_) {
+    ssim_.reset();
+    return;
+  }
+  const bool is_due = is_still() || !ssim_ || since_ssim_.seconds() > kSsimSeconds;
+  if (ssim_frame_ == compared_frame_ || !is_due) return;
+  ssim_frame_ = compared_frame_;
+  since_ssim_ = Stopwatch();
+  ssim_ = luma_ssim(playback_.shown()->frame.view(), playback_.other_shown()->frame.view());
+  report_.add_ssim(*ssim_);
+}
+
+/// Texts that change although the picture does not.
+void Player::update_overlay() {
+  if (std::string told = playback_.take_message(); !told.empty()) say(std::move(told));
+  if (!message_.empty() && since_message_.seconds() > kMessageSeconds) {
+    message_.clear();
+    needs_draw_ = true;
+  }
+  if (with_osd_ && since_osd_.seconds() > 5 * kOsdSeconds) needs_draw_ = true;
+  if (shows_bar() != drew_bar_) needs_draw_ = true;
+}
+
+std::string Player::metrics_text() const {
+  if (!session_.other) return {};
+  if (!error_) return "no pair";
+  std::string text = psnr_text(*error_, playback_.shown()->frame.format());
+  if (ssim_) text += fmt::format("  SSIM {:.5f}", *ssim_);
+  return text;
+}
+
+std::string Player::bottom_text() {
+  if (!message_.empty() || !screen_.zoom().is_zoomed()) return message_;
+  return screen_.probe(playback_);
+}
+
+void Player::draw() {
+  if (with_osd_ && (osd_text_.empty() || is_still() || since_osd_.seconds() > kOsdSeconds)) {
+    osd_text_ = osd_.text(session_, playback_, error_);
+    since_osd_ = Stopwatch();
+  }
+  measure_ssim();
+  OverlayContent content;
+  if (with_osd_ && !with_help_) content.osd = osd_text_;  // there is room for only one
+  if (with_help_) content.help = help_text();
+  content.message = bottom_text();
+  content.metrics = metrics_text();
+  if (with_graph_ && !with_help_) content.graph = &graph_;
+  drew_bar_ = shows_bar();
+  if (drew_bar_)
+    content.bar = {drag_target_.value_or(playback_.position()), session_.input->duration_seconds(),
+                   playback_.decoded_until(), playback_.a(), playback_.b()};
+  screen_.draw(std::move(content));
+  needs_draw_ = false;
 }
 
 }  // namespace zerorun::app

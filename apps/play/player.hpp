@@ -1,6 +1,8 @@
-// The player in a window: its state, and what each part of it does.
+// The player: shows the frames that Playback chooses, and what the keys and the mouse do.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <SDL.h>
 
 #include <memory>
 #include <optional>
@@ -9,12 +11,36 @@
 #include <utility>
 #include <vector>
 
-#include "apps/play/osd.hpp"
+#include "apps/common/psnr.hpp"
 #include "apps/play/playback.hpp"
 #include "apps/play/screen.hpp"
 #include "apps/play/sound.hpp"
 
 namespace zerorun::app {
+
+/// Frames per second over the last half second or more.
+class RateMeter {
+ public:
+  double update(std::int64_t count);
+
+ private:
+  std::optional<Stopwatch> since_;  // of the first call, when there is a picture
+  std::int64_t count_ = 0;
+  double rate_ = 0.0;
+};
+
+class Osd {
+ public:
+  /// All lines of the information.
+  std::string text(PlaySession& session, Playback& playback,
+                   const std::optional<SquaredError>& error);
+
+ private:
+  RateMeter shown_, decoded_;
+};
+
+/// "PSNR 41.20 dB (Y Cb Cr 40.10, 44.00, 44.20)"
+std::string psnr_text(const SquaredError& error, PixelFormat format);
 
 /// Shows the frames that Playback chooses, and does what the keys and the mouse ask for.
 class Player {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/play/play_frame.hpp"
+#include "apps/play/play_input.hpp"
 
 namespace zerorun::app {
 

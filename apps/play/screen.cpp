@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/play/compare.hpp"
+#include "apps/play/session.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

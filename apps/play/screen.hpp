@@ -9,7 +9,6 @@
 #include "apps/play/picture.hpp"
 #include "apps/play/playback.hpp"
 #include "apps/play/probe.hpp"
-#include "apps/play/view.hpp"
 
 namespace zerorun::app {
 

@@ -12,7 +12,7 @@
 
 #include "apps/play/media_clock.hpp"
 #include "apps/play/play_input.hpp"
-#include "apps/play/play_report.hpp"
+#include "apps/play/session.hpp"
 #include "apps/play/sound_queue.hpp"
 #include "zerorun/source.hpp"
 

@@ -1,19 +1,152 @@
-// The window of `zerorun play`, by SDL.
+// The window of `zerorun play`, by SDL: its size when it was closed last, and the scale of texts.
 // SPDX-License-Identifier: MIT
 #include "apps/play/window.hpp"
 
+#include <SDL.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include "apps/common/failure.hpp"
-#include "apps/play/display_scale.hpp"
-#include "apps/play/x_server.hpp"
 
 namespace zerorun::app {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// The XDG specification says that a relative path is to be ignored.
+fs::path absolute_variable(const char* name) {
+  const char* value = std::getenv(name);
+  const fs::path path(value == nullptr ? "" : value);
+  return path.is_absolute() ? path : fs::path();
+}
+
+bool is_sensible(const WindowSize& size) {
+  constexpr int kLeast = 64, kMost = 32767;  // X11 has no larger windows
+  return size.width >= kLeast && size.height >= kLeast && size.width <= kMost &&
+         size.height <= kMost;
+}
+
+/// "zerorun/window" in the folder for state of the XDG base directories; empty if there is none.
+std::string window_state_file() {
+  fs::path folder = absolute_variable("XDG_STATE_HOME");
+  if (folder.empty()) {
+    folder = absolute_variable("HOME");
+    if (folder.empty()) return {};
+    folder = folder / ".local" / "state";
+  }
+  return folder / "zerorun" / "window";
+}
+
+}  // namespace
+
+std::optional<WindowSize> remembered_window_size() {
+  std::ifstream file(window_state_file());
+  WindowSize size;
+  if (!(file >> size.width >> size.height) || !is_sensible(size)) return std::nullopt;
+  return size;
+}
+
+void remember_window_size(const WindowSize& size) {
+  const fs::path path = window_state_file();
+  if (path.empty() || !is_sensible(size)) return;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  // A name of its own: two players may close at the same time.
+  const fs::path part = path.string() + "." + std::to_string(getpid());
+  {
+    std::ofstream file(part);
+    if (!(file << size.width << ' ' << size.height << '\n' << std::flush)) {
+      file.close();
+      fs::remove(part, error);
+      return;
+    }
+  }
+  fs::rename(part, path, error);
+  if (error) fs::remove(part, error);
+}
+
+namespace {
+
+class XConnection {
+ public:
+  XConnection() {
+    const char* driver = SDL_GetCurrentVideoDriver();
+    if (driver == nullptr || std::string_view(driver) != "x11") return;
+    library_ = SDL_LoadObject("libX11.so.6");
+    const auto open = function<void* (*)(const char*)>("XOpenDisplay");
+    if (open != nullptr) display_ = open(nullptr);
+  }
+  ~XConnection() {
+    const auto close = function<int (*)(void*)>("XCloseDisplay");
+    if (display_ != nullptr && close != nullptr) close(display_);
+    if (library_ != nullptr) SDL_UnloadObject(library_);
+  }
+  XConnection(const XConnection&) = delete;
+  XConnection& operator=(const XConnection&) = delete;
+
+ private:
+  template <typename Function>
+  Function function(const char* name) const {
+    return library_ == nullptr ? nullptr
+                               : reinterpret_cast<Function>(SDL_LoadFunction(library_, name));
+  }
+
+  void* library_ = nullptr;
+  void* display_ = nullptr;
+};
+
+}  // namespace
+
+/// Returns when an X server has done what SDL has asked for so far. Call it before a window is
+/// destroyed: SDL wakes itself by messages to the window over a connection of their own, and Xlib
+/// ends the process if one comes when the window is gone.
+static void wait_for_x_server() {
+  // The server reads all connections in turn, and a new one needs several of its answers.
+  const XConnection connection;
+}
+
+namespace {
+
+constexpr double kUsualDpi = 96.0, kLargestScale = 8.0;
+
+/// A positive decimal number; 0 for anything else.
+double positive(const char* text) {
+  if (text == nullptr) return 0;
+  const std::string_view word(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
+}
+
+/// Device pixels for each unit of the window's size, which Wayland and macOS scale.
+double density(SDL_Window* window, SDL_Renderer* renderer) {
+  int units = 0, pixels = 0, height = 0;
+  SDL_GetWindowSize(window, &units, &height);
+  if (SDL_GetRendererOutputSize(renderer, &pixels, &height) != 0 || units <= 0) return 1;
+  return static_cast<double>(pixels) / units;
+}
+
+/// Pixels of the window for each pixel of an ordinary screen (96 dots an inch), 1 to 8: what the
+/// display server, the desktop's GDK_SCALE or QT_SCALE_FACTOR, or SDL says of the screen.
+double display_scale(SDL_Window* window, SDL_Renderer* renderer) {
+  const double by_server = density(window, renderer);
+  if (by_server > 1) return std::min(by_server, kLargestScale);
+  double scale =
+      std::max(positive(std::getenv("GDK_SCALE")), positive(std::getenv("QT_SCALE_FACTOR")));
+  float dpi = 0;
+  const int display = SDL_GetWindowDisplayIndex(window);
+  if (scale == 0 && SDL_GetDisplayDPI(display, &dpi, nullptr, nullptr) == 0)
+    scale = static_cast<double>(dpi) / kUsualDpi;
+  return std::clamp(scale, 1.0, kLargestScale);
+}
 
 constexpr const char* kInstead = "; --no-window decodes without one";
 

@@ -8,9 +8,17 @@
 #include <optional>
 #include <string>
 
-#include "apps/play/window_state.hpp"
-
 namespace zerorun::app {
+
+struct WindowSize {
+  int width = 0, height = 0;
+  bool operator==(const WindowSize&) const = default;
+};
+
+/// Nullopt if the file is missing, cannot be read or holds no size.
+std::optional<WindowSize> remembered_window_size();
+/// Nothing happens if the folder cannot be written.
+void remember_window_size(const WindowSize& size);
 
 struct SdlRelease {
   void operator()(SDL_Window* p) const noexcept { SDL_DestroyWindow(p); }

@@ -23,7 +23,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/progress.hpp"
+#include "apps/common/reports.hpp"
 #include "apps/sandbox/file_rights.hpp"
 #include "apps/sandbox/kernel_rights.hpp"
 

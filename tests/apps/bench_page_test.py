@@ -203,28 +203,6 @@ class BrowsedPageTest(ProgramTest):
         self.run_script('location.hash = "no-such-case"')
         self.browser.wait_for(f'{chosen} === "0"')
 
-    def test_damaged_frames_are_a_case_of_their_own(self):
-        page = self.path("damaged.html")
-        self.zerorun("bench", "synthetic:96x64:photo", "--damage", "0,1", "--no-peers", *QUICK, "--html",
-                     page)
-        self.browser.open(f"file://{page}?{self.id()}")
-        self.assertEqual(self.run_script('document.getElementById("case").length'), 3)
-        links = []
-        for case in ("1", "2"):
-            self.run_script(f"""(() => {{
-                const chooser = document.getElementById("case");
-                chooser.value = {case};
-                chooser.dispatchEvent(new Event("change"));
-            }})()""")
-            self.browser.wait_for(f'document.getElementById("case").value === "{case}" && location.hash'
-                                  f' !== "{links[-1] if links else ""}"')
-            links.append(self.run_script("location.hash"))
-            self.browser.reload()
-            self.assertEqual(self.run_script('document.getElementById("case").value'), case)
-        self.assertEqual(links[1], links[0] + "-damage-1")
-        titles = self.run_script('[...document.getElementById("case").options].map(o => o.textContent)')
-        self.assertEqual(["damaged in 1 place" in title for title in titles], [False, False, True])
-
     def test_verdicts_and_warnings_are_those_of_the_report(self):
         shown = self.run_script('document.getElementById("main").innerText')
         for case in (0, 2):  # quality 75

@@ -107,24 +107,6 @@ class ProgramOnGpuTest(ProgramTest):
         for device in ("cuda", "cuda:0", "auto"):
             self.assertTrue(reports[device]["device"].startswith("cuda:0 "), reports[device])
 
-    def test_curves_have_the_scores_of_the_cpu(self):
-        """With both devices the command itself compares them, and would end with 6."""
-        points = {}
-        for device in ("cpu", "cuda", "cpu,cuda"):
-            out = self.path("curves.json")
-            said = self.zerorun("bench", "--curves", "synthetic:320x256:photo", "--quality",
-                                "50,90", "--no-peers", "--device", device, "--json", out, "-y")
-            report = json.loads(pathlib.Path(out).read_text())
-            meters = [name.split(":")[0] for name in device.split(",")]
-            self.assertEqual([m["device"].split(":")[0] for m in report["meters"]], meters)
-            self.assertEqual(said.stdout.decode().count(" ms a picture"), len(meters))
-            points[device] = [point for part in report["parts"] for e in part["encoders"]
-                              for picture in e["pictures"] for point in picture["points"]]
-        self.assertEqual(points["cuda"], points["cpu,cuda"])
-        for cpu, cuda in zip(points["cpu"], points["cuda"], strict=True):
-            for metric, score in cpu.items():
-                self.assertAlmostEqual(score, cuda[metric], delta=1e-4, msg=metric)
-
     def test_a_device_that_is_not_there(self):
         for command, *more in (("encode", "-o", self.path("out.mjpeg")),
                                ("decode", "-o", self.path("out.ppm")), ("play", "--no-window")):

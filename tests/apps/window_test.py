@@ -682,8 +682,6 @@ class WindowTest(Player):
         self.assertGreater(once, 12)
         self.assertAlmostEqual(height_of_box(GDK_SCALE="2"), 2 * once, delta=4)
         self.assertAlmostEqual(height_of_box(QT_SCALE_FACTOR="1.5"), 1.5 * once, delta=4)
-        pathlib.Path(self.path(".Xdefaults")).write_text("Xft.dpi: 192\n")
-        self.assertAlmostEqual(height_of_box(HOME=str(self.dir)), 2 * once, delta=4)
         self.assertEqual(height_of_box(GDK_SCALE="-3", QT_SCALE_FACTOR="nan"), once)
 
     @unittest.skipUnless(shutil.which("weston"), "weston is not installed")

@@ -9,10 +9,23 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/quality/curve.hpp"
+#include "tests/rd/metrics.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::rd {
+
+/// The bytes of a stream's scan, and the scores of its decoded picture.
+struct Point {
+  double bytes = 0;
+  Scores scores{};
+};
+
+using Curve = std::vector<Point>;  ///< of rising quality
+
+/// Percent of the bytes of `base` that `other` saves at equal score: the mean over the scores that
+/// both curves reach, of the logarithm of the bytes, linear between points. Nothing where the
+/// curves have no scores in common.
+std::optional<double> saved_percent(const Curve& base, const Curve& other, Metric metric);
 
 /// How a picture is encoded. Text: `turbo` (libjpeg-turbo) or `zerorun`, then options such as
 /// "zerorun:tune=photo,effort=best,huffman=optimal,tables=tuned".

@@ -1,15 +1,69 @@
-// What coders on a GPU share: frames in device memory, and runners on a stream.
+// What coders on a GPU share: owners of CUDA objects, frames in device memory, runners on a stream.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-#include "apps/bench/measure/coder.hpp"
-#include "apps/bench/measure/cuda_memory.hpp"
+#include "apps/bench/measure/measure.hpp"
+#include "codec/base/try.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::app::bench {
+
+/// out_of_memory or device_failure, naming the call and CUDA's reason.
+Status cuda_failure(cudaError_t error, const char* call);
+
+/// Returns from the function with a Status if the CUDA call fails.
+#define ZR_CUDA_TRY(call)                                             \
+  do {                                                                \
+    if (const cudaError_t zr_error = (call); zr_error != cudaSuccess) \
+      return ::zerorun::app::bench::cuda_failure(zr_error, #call);    \
+  } while (false)
+
+enum class CudaMemory {
+  device,  ///< of the current device
+  pinned,  ///< of the host, readable and writable by devices
+};
+
+template <typename T>
+class CudaArray {
+ public:
+  /// Contents are undefined.
+  Status allocate(std::size_t size, CudaMemory memory) {
+    void* data = nullptr;
+    if (memory == CudaMemory::device) {
+      ZR_CUDA_TRY(cudaMalloc(&data, size * sizeof(T)));
+      data_ = {static_cast<T*>(data), cudaFree};
+    } else {
+      ZR_CUDA_TRY(cudaMallocHost(&data, size * sizeof(T)));
+      data_ = {static_cast<T*>(data), cudaFreeHost};
+    }
+    size_ = size;
+    return Status::ok();
+  }
+  T* data() const noexcept { return data_.get(); }
+  std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::unique_ptr<T, cudaError_t (*)(void*)> data_{nullptr, cudaFree};
+  std::size_t size_ = 0;
+};
+
+struct CudaDestroy {
+  void operator()(cudaStream_t stream) const { (void)cudaStreamDestroy(stream); }
+  void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
+};
+using StreamOwner = std::unique_ptr<CUstream_st, CudaDestroy>;
+using EventOwner = std::unique_ptr<CUevent_st, CudaDestroy>;
+
+/// A stream of the current device that does not wait for the default stream.
+Status make_stream(StreamOwner& stream);
+/// An event without a time.
+Status make_event(EventOwner& event);
 
 /// The frames of a case in device memory. Rows start on 256 bytes, as cudaMallocPitch places them.
 class DeviceFrames {
@@ -53,26 +107,5 @@ class DeviceRunner : public Runner {
   const int device_;
   StreamOwner stream_;
 };
-
-/// A coder of zerorun on a GPU, with rows for --in-flight.
-Coder our_device_coder(const Setting& setting, int device, const char* path);
-/// The same for one runner in one thread that keeps all frames in flight by itself.
-Coder our_joint_coder(const Setting& setting, int device, const char* path);
-
-/// Coders that read frames in device memory.
-Status add_device_encoders(const Setting& setting, int device, Coders& coders);
-
-/// Coders of several devices: a runner each, with a thread of its own, which belong to the devices
-/// in turn. `at_once` counts all frames: --in-flight for each device.
-Coder our_team_coder(const Setting& setting, const std::vector<int>& devices, const char* path);
-/// Device frames to device streams.
-Status add_team_encoder(const Setting& setting, const std::vector<int>& devices, Coders& coders);
-
-/// Runners of runner_for(device), for the devices in turn.
-template <typename RunnerFor>
-OpenRunner in_turn(const std::vector<int>& devices, RunnerFor runner_for) {
-  auto opened = std::make_shared<std::size_t>(0);
-  return [=](int at_once) { return runner_for(devices[(*opened)++ % devices.size()])(at_once); };
-}
 
 }  // namespace zerorun::app::bench

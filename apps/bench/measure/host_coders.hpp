@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "apps/bench/measure/coder.hpp"
+#include "apps/bench/measure/measure.hpp"
 
 namespace zerorun::app::bench {
 

@@ -1,16 +1,208 @@
-// Drives runners and takes the time: one frame at a time, or several at once.
+// Coders that can be measured, the checks before they are timed, and the measurements.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "apps/bench/measure/coder.hpp"
+#include "apps/bench/frames.hpp"
 #include "apps/bench/measure/energy.hpp"
+#include "apps/common/psnr.hpp"
+#include "codec/api/step_times.hpp"
+#include "codec/base/try.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun::app::bench {
+
+/// Works on one frame after another. One thread at a time.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+
+  /// Called once, before all others: makes coders and memory.
+  virtual Status open() { return Status::ok(); }
+  /// Called by a thread before it uses the runner; other threads may have used it before.
+  virtual Status attach() { return Status::ok(); }
+  /// Starts frame `index` of the set. It and earlier ones may still be in flight on return.
+  virtual Status start(std::size_t index) = 0;
+  /// Returns when everything that was started is done.
+  virtual Status finish() { return Status::ok(); }
+
+  /// Of an encoder, after finish(): the stream made last, copied to the host.
+  virtual Status stream(std::vector<std::byte>& /*out*/) { return Status(Errc::invalid_argument); }
+  /// Of a decoder, after finish(): a frame copied to the host. `place` counts those that were
+  /// started since the finish() before; a runner that is not joint has only the last one.
+  virtual Status picture(std::size_t /*place*/, const FrameView& /*out*/) {
+    return Status(Errc::invalid_argument);
+  }
+};
+
+// libjpeg-turbo, memory to memory with objects kept between frames: a peer, and the decoder that
+// checks streams. Planes go in and out raw (jpeg_write_raw_data), RGB by scanlines; JDCT_ISLOW.
+
+class LibjpegDecoder {
+ public:
+  virtual ~LibjpegDecoder() = default;
+  /// `out` is padded to whole MCUs. A warning of libjpeg is an error here.
+  virtual Status decode(std::span<const std::byte> jpeg, const FrameView& out) = 0;
+};
+
+// Null in a build without libjpeg, where libjpeg.cpp is not linked.
+[[gnu::weak]] std::string libjpeg_version();  ///< "libjpeg-turbo 2.1.5"
+[[gnu::weak]] std::unique_ptr<LibjpegDecoder> make_libjpeg_decoder();
+[[gnu::weak]] std::unique_ptr<Runner> make_libjpeg_encoder(const Case& what, const FrameSet& set);
+
+inline bool have_libjpeg() noexcept { return libjpeg_version != nullptr; }
+
+/// What libjpeg-turbo and nvJPEG code: planar YCbCr, rgb24 and bgr24.
+inline bool is_planar_or_rgb(PixelFormat format) noexcept {
+  return is_planar_yuv(format) || format == PixelFormat::rgb24 || format == PixelFormat::bgr24;
+}
+
+EncodeParams encode_params(const Case& what, Backend backend, int device = 0);
+/// For streams of any size: they were made here, or loaded with what --max-pixels allows.
+DecodeParams decode_params(Backend backend, int device = 0);
+
+/// Nothing is timed before its output was checked: what the CPU makes of the frames of a case.
+struct Reference {
+  std::vector<std::vector<std::byte>> streams;
+  /// The decoded streams, for decode cases alone. Empty for the input's own streams, whose decoded
+  /// pictures are the frames of the set.
+  std::vector<PaddedFrame> pictures;
+  double stream_bytes = 0;  ///< mean
+  std::size_t largest = 0;
+  double psnr = 0;           ///< of the streams, decoded by StreamCheck
+  double pictures_psnr = 0;  ///< of `pictures`, or of the frames that stand for them
+  double least_psnr = 0;     ///< what a peer must reach
+};
+
+/// Works on one frame a core. Ends the command when a stream does not decode.
+Reference make_reference(const Case& what, const FrameSet& frames);
+
+/// What zerorun's decoders must make of stream `index`.
+ConstFrameView reference_picture(const FrameSet& frames, const Reference& reference,
+                                 std::size_t index);
+bool same_samples(const ConstFrameView& a, const ConstFrameView& b);
+
+/// An error that says that zerorun's output for frame `index` is wrong.
+Status differs_from_cpu(std::size_t index);
+
+/// In dB, at most 99.99, so that files need no infinity.
+double psnr_of(const SquaredError& error);
+
+struct CheckResult {
+  double psnr = 0;
+  double stream_bytes = 0;
+  std::string text;  ///< how it was checked
+};
+
+/// Encodes every frame once. Streams are decoded and compared with the source; those of `ours` must
+/// have the bytes of the reference. An error says why the times would be worth nothing.
+Result<CheckResult> check_encoder(Runner& runner, bool ours, const FrameSet& frames,
+                                  const Reference& reference);
+
+/// Decodes every stream once; the runners share the streams, each in a thread of its own, and
+/// start `together` of them before they finish. Samples of `ours` must be those of the reference;
+/// others are compared with the source.
+Result<CheckResult> check_decoder(const std::vector<std::unique_ptr<Runner>>& runners,
+                                  std::size_t together, bool ours, const FrameSet& frames,
+                                  const Reference& reference);
+
+/// What the command line allows.
+struct Selection {
+  bool cpu = true;
+  std::vector<int> cuda;                ///< device numbers
+  std::vector<std::vector<int>> teams;  ///< lists of devices that work on the same frames
+  bool no_peers = false;
+  std::vector<int> in_flight;        ///< frames at once on a GPU
+  std::vector<int> batches;          ///< frames of one call
+  std::vector<int> threads;          ///< of the CPU
+  std::vector<InstructionSet> cpus;  ///< of the CPU, beside the one that coders choose
+  std::vector<int> peer_threads;     ///< of peers on a GPU, a stream each
+  std::vector<int> peer_batches;     ///< images of nvJPEG's batches
+  std::vector<std::string> only;     ///< globs over Row::id(); empty: all
+};
+
+/// One case with all that its coders need; outlives the coders.
+struct Setting {
+  const Case& what;
+  const FrameSet& frames;
+  const Reference& reference;
+  const Selection& selection;
+  std::vector<std::string>& notes;  ///< coders that were left out, and why
+};
+
+/// How several runners are kept busy.
+enum class Drive {
+  one_thread,  ///< the runners take frames in turn, and nothing waits in between
+  threads,     ///< a thread for each runner, which does one frame after another
+};
+
+using OpenRunner = std::function<Result<std::unique_ptr<Runner>>(int at_once)>;
+/// Codes frame `index` of the set and appends the time of each step.
+using RunSteps = std::function<Status(std::size_t index, std::vector<StepTime>& steps)>;
+
+/// A coder on a path that can be measured.
+struct Coder {
+  std::string name = "zerorun", device = "cpu", path = "host>host";
+  std::string codec = {};  ///< as Row::codec
+  Drive drive = Drive::threads;
+  bool measure_latency = true;
+  int latency_threads = 1;       ///< shown with the latency: threads that work on one frame
+  std::vector<int> at_once;      ///< one throughput row for each; empty: none
+  bool ours = false;             ///< its output must equal the reference
+  std::size_t copied_bytes = 0;  ///< of a plain copy, which has no output to check
+  bool joint = false;            ///< one runner keeps `at_once` frames in flight by itself
+  bool in_batches = false;       ///< joint, and `at_once` frames begin and end together
+  OpenRunner open = nullptr;     ///< called with 1 unless joint
+  std::function<Result<RunSteps>()> open_steps = nullptr;  ///< set: one stages row and no other
+};
+using Coders = std::vector<Coder>;
+
+/// A coder of zerorun, without runners.
+inline Coder our_coder(std::string device, const char* path) {
+  Coder coder;
+  coder.device = std::move(device);
+  coder.path = path;
+  coder.ours = true;
+  return coder;
+}
+
+/// An OpenRunner that makes a `Type` from copies of the arguments.
+template <typename Type, typename... Args>
+OpenRunner runner_of(Args... args) {
+  return [=](int) -> Result<std::unique_ptr<Runner>> {
+    auto runner = std::make_unique<Type>(args...);
+    ZR_TRY(runner->open());
+    return std::unique_ptr<Runner>(std::move(runner));
+  };
+}
+
+/// The same with the number of frames in flight as last argument.
+template <typename Type, typename... Args>
+OpenRunner joint_runner_of(Args... args) {
+  return [=](int at_once) { return runner_of<Type>(args..., at_once)(1); };
+}
+
+/// Adds a note that says why a coder is left out.
+inline Status leave_out(const Setting& setting, std::string note) {
+  setting.notes.push_back(std::move(note));
+  return Status::ok();
+}
+
+/// Moves a result's value to `to`, or returns its error.
+template <typename T, typename Target>
+Status store(Result<T> from, Target& to) {
+  if (!from) return from.status();
+  to = *std::move(from);
+  return Status::ok();
+}
 
 struct Limits {
   double seconds = 0.5;          ///< of one measurement
@@ -27,24 +219,6 @@ void tell(const std::string& what);
 CaseResult run_case(const Case& what, const FrameSet& frames, const Selection& selection,
                     const Limits& limits, const std::string& command,
                     EnergyBench* energy = nullptr);
-
-/// start() and finish() of one frame after another, a sample each.
-Status measure_latency(Runner& runner, std::size_t frame_count, const Limits& limits, Row& row);
-
-/// Repetitions of many frames on all runners. Unless the limits say how many frames, it is a
-/// multiple of `multiple`: whole batches.
-Status measure_throughput(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
-                          std::size_t frame_count, std::size_t multiple, const Limits& limits,
-                          Row& row);
-
-/// The same frames once more, as many as take `seconds`, for the energy: row.energy. `counter` is
-/// that of the row's device.
-Status measure_energy(const std::vector<std::unique_ptr<Runner>>& runners, Drive drive,
-                      std::size_t frame_count, std::size_t multiple, double seconds,
-                      EnergyMeter& meter, EnergyCounter& counter, Row& row);
-
-/// One frame after another, step by step.
-Status measure_steps(const RunSteps& run, std::size_t frame_count, const Limits& limits, Row& row);
 
 /// Calls `work` with 0 .. count - 1, each in a thread of its own, but 0 in the calling thread,
 /// which may use that runner later. Returns the error of the smallest number.

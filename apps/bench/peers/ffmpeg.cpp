@@ -11,7 +11,7 @@ extern "C" {
 #include <optional>
 #include <utility>
 
-#include "apps/bench/measure/coder.hpp"
+#include "apps/bench/measure/measure.hpp"
 #include "apps/common/psnr.hpp"
 #include "zerorun/ffmpeg.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/bench/measure/coder.hpp"
+#include "apps/bench/measure/measure.hpp"
 
 extern "C" const char* zerorun_load_peer_opencv();  // .cmake/load_at_run_time.cmake
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/report/text_table.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -47,12 +46,10 @@ std::string case_name(const Json& entry) {
   // Reports of older builds do not say who wrote the streams: zerorun.
   const std::string streams = entry.value("streams", "zerorun");
   const std::string tune = entry.value("tune", "exact");
-  const int damage = entry.value("damage", 0);
   const std::string more =
       std::string(entry.value("mixed", false) ? " mixed" : "") +
       (tune == "exact" ? "" : " tune " + tune + " " + entry.value("effort", "fast")) +
-      (streams == "zerorun" ? "" : " streams " + streams) + (damage == 0 ? "" : " ") +
-      damage_text(damage);
+      (streams == "zerorun" ? "" : " streams " + streams);
   const auto size = entry.value("target_size", std::int64_t{0});
   return fmt::format("{} {} {} {} {} {} restart {}{}", entry.at("operation").get<std::string>(),
                      entry.at("input").get<std::string>(), entry.at("pixels").get<std::string>(),

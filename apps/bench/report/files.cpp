@@ -4,10 +4,9 @@
 
 #include <string_view>
 
-#include "apps/bench/measure/statistics.hpp"
+#include "apps/bench/result.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/common/json_text.hpp"
-#include "apps/bench/report/sentences.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -29,7 +28,6 @@ Json case_json(const Case& what) {
           {"effort", zerorun::name(what.effort)},
           {"restart", what.restart},
           {"streams", name(what.streams)},
-          {"damage", what.damage},
           {"mixed", what.mixed},
           {"least_megapixels", what.least_megapixels},
           {"most_megapixels", what.most_megapixels}};
@@ -150,16 +148,16 @@ nlohmann::ordered_json report_json(const Report& report) {
 std::string report_csv(const Report& report) {
   std::string text =
       "operation,input,width,height,pixels,subsampling,quality,target_size,huffman,tune,effort,"
-      "restart,streams,damage,coder,"
-      "device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_us,frames_per_second,"
+      "restart,streams,coder,device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_"
+      "us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
     const std::string case_text =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
                     c.width, c.height, zerorun::name(c.pixels), zerorun::name(c.sampling),
                     c.quality, c.target_size, name(c.huffman), zerorun::name(c.tune),
-                    zerorun::name(c.effort), c.restart, name(c.streams), c.damage);
+                    zerorun::name(c.effort), c.restart, name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);
       const std::string start = fmt::format(
@@ -174,16 +172,13 @@ std::string report_csv(const Report& report) {
   return text;
 }
 
-std::string page_with(std::string page, std::string json) {
+std::string report_html(const Report& report) {
+  std::string page = kReportPage, json = json_text(report_json(report));
   // A browser ends a script at "</", even inside a string.
   for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
     json.replace(at, 1, "\\u003c");
   static constexpr std::string_view kPlace = "@REPORT@";
   return page.replace(page.find(kPlace), kPlace.size(), json);
-}
-
-std::string report_html(const Report& report) {
-  return page_with(kReportPage, json_text(report_json(report)));
 }
 
 }  // namespace zerorun::app::bench

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,7 +15,8 @@
 
 namespace zerorun::app::bench {
 
-/// Raise it when a member changes its meaning or goes away; members may be added freely.
+/// Raise it when a member changes its meaning or goes away; members may be added freely, and
+/// may go with their option.
 inline constexpr int kReportVersion = 1;
 
 /// Facts in the order in which they are shown: "cpu", "cores", "gpu cuda:0", "driver", ...
@@ -50,17 +55,11 @@ std::string command_lines(const std::string& command);
 /// with the least median.
 std::string table_text(const CaseResult& result, bool every_row);
 std::string primitives_text(const std::vector<PrimitiveRow>& rows);
-/// The table of --contents: a line for each case. Its last but one columns are the time per byte of
-/// the stream, with the first case, a photo, as 1.
-std::string contents_heading();
-std::string contents_line(const CaseResult& result, const CaseResult& photo);
 std::string machine_text(const Facts& facts);
 
 nlohmann::ordered_json report_json(const Report& report);
 std::string report_csv(const Report& report);
 std::string report_html(const Report& report);
-/// `page` with the JSON of a report in its place.
-std::string page_with(std::string page, std::string json);
 
 /// The files of page/ as they were when the program was built.
 extern const char* const kReportPage;
@@ -75,5 +74,48 @@ struct ComparisonText {
 /// Throws std::exception if a report is not what report_json() writes.
 ComparisonText compare_reports(const nlohmann::json& old_report, const nlohmann::json& new_report,
                                double threshold);
+
+/// A sentence for each peer and mode: "One frame at a time, zerorun takes 0.80 of libjpeg-turbo's
+/// time (cpu, host>host; 1 thread)." A peer with several backends has one sentence, which names the
+/// fastest. The peer's fastest row is compared with zerorun's row of the same device and path: one
+/// frame at a time with as many threads, if there is such a row, else with the fastest.
+std::vector<std::string> sentences(const CaseResult& result);
+
+/// Names the rows whose 95th percentile is more than twice the median; empty if there is none.
+std::vector<std::string> warnings(const CaseResult& result);
+
+/// If more than a quarter of the processors were busy before the measurement. `load` is the
+/// system's mean number of running threads; < 0 = not known.
+std::optional<std::string> load_warning(double load, unsigned processors);
+
+/// Of the terminal.
+inline constexpr std::size_t kTextColumns = 100;
+
+/// Breaks `text` at spaces. `at_break` is written where a line ends (" \" keeps a command one
+/// command), `indent` spaces before each line but the first. A word longer than a line stays whole.
+std::string wrapped(std::string_view text, std::size_t indent, std::string_view at_break = "");
+
+struct TableColumn {
+  std::string heading;
+  int rank = 0;  ///< columns of the highest rank are left out first; rank 0 always stays
+  bool is_left = false;
+};
+
+/// Columns as wide as their longest cell. Those that do not fit into kTextColumns are left out.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TableColumn> columns);
+  /// One cell for each column.
+  void add(std::vector<std::string> cells);
+  std::string text() const;
+
+ private:
+  std::vector<bool> fitting() const;
+  std::string line(const std::vector<std::string>& cells, const std::vector<bool>& shown) const;
+
+  std::vector<TableColumn> columns_;
+  std::vector<std::size_t> widths_;
+  std::vector<std::vector<std::string>> rows_;
+};
 
 }  // namespace zerorun::app::bench

@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/bench/measure/nvml.hpp"
-
 namespace zerorun::app::bench {
 namespace {
 

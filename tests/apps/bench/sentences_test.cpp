@@ -1,13 +1,11 @@
 // The sentences about a case, and the tables of the terminal, with made-up times.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/report/sentences.hpp"
+#include "apps/bench/report/report.hpp"
 
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
-
-#include "apps/bench/report/text_table.hpp"
 
 namespace zerorun::app::bench {
 namespace {

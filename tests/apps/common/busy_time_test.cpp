@@ -1,6 +1,6 @@
 // The union of spans, against a count of the milliseconds that any span covers.
 // SPDX-License-Identifier: MIT
-#include "apps/common/busy_time.hpp"
+#include "apps/common/step_meter.hpp"
 
 #include <gtest/gtest.h>
 

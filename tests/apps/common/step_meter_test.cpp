@@ -89,19 +89,26 @@ TEST(StepMeter, lanes_that_read_and_write_files) {
             "Writing the output was the slowest step: it kept 1.6 of 4 threads busy.");
 }
 
-TEST(StepMeter, what_is_converted_is_a_step_of_its_own) {
+/// What the clocks below take for the time of conversions.
+std::chrono::nanoseconds g_converted;
+std::chrono::nanoseconds take_converted() { return std::exchange(g_converted, {}); }
+
+void be_busy(std::chrono::milliseconds time) {
+  const auto end = StepMeter::Clock::now() + time;
+  while (StepMeter::Clock::now() < end) {
+  }
+}
+
+TEST(StepClock, what_is_converted_is_a_step_of_its_own) {
   StepMeter meter;
   meter.set_threads(Crew::lanes, 2);
-  std::chrono::nanoseconds converted = std::chrono::hours(1);  // of before: it counts nowhere
-  const auto take = [&] { return std::exchange(converted, {}); };
-  const auto work = [&] {
-    const auto end = StepMeter::Clock::now() + std::chrono::milliseconds(30);
-    while (StepMeter::Clock::now() < end) {
-    }
-    converted = std::chrono::milliseconds(20);
-    return 5;
-  };
-  EXPECT_EQ(meter.time(Step::load, work, take), 5);
+  g_converted = std::chrono::hours(1);  // of before: it counts nowhere
+  {
+    StepClock clock(&meter, take_converted);
+    clock.begin(Step::load);
+    be_busy(std::chrono::milliseconds(30));
+    g_converted = std::chrono::milliseconds(20);
+  }
   const StepReport report = meter.report(0.02, 1, {});
   EXPECT_DOUBLE_EQ(use_of(report, Step::convert).busy_seconds, 0.02);
   EXPECT_GE(use_of(report, Step::load).busy_seconds, 0.01);
@@ -109,13 +116,48 @@ TEST(StepMeter, what_is_converted_is_a_step_of_its_own) {
   EXPECT_GE(use_of(report, Step::convert).crew_percent, 75.0);
 }
 
-TEST(StepMeter, no_more_is_converted_than_was_done) {
+TEST(StepClock, no_more_is_converted_than_was_done) {
   StepMeter meter;
-  std::chrono::nanoseconds converted{};
-  meter.time(
-      Step::load, [&] { return converted = std::chrono::hours(1); },
-      [&] { return std::exchange(converted, {}); });
+  {
+    StepClock clock(&meter, take_converted);
+    clock.begin(Step::load);
+    g_converted = std::chrono::hours(1);
+  }
   EXPECT_LT(use_of(meter.report(1.0, 1, {}), Step::convert).busy_seconds, 60.0);
+}
+
+TEST(StepClock, what_the_reader_and_the_writer_convert_is_theirs) {
+  for (const Step step : {Step::read, Step::write}) {
+    StepMeter meter;
+    {
+      StepClock clock(&meter, take_converted);
+      clock.begin(step);
+      g_converted = std::chrono::milliseconds(1);
+      be_busy(std::chrono::milliseconds(2));
+    }
+    const StepReport report = meter.report(1.0, 1, {});
+    EXPECT_EQ(report.steps.size(), 1U);
+    EXPECT_GE(use_of(report, step).busy_seconds, 0.002);
+  }
+}
+
+TEST(StepClock, a_step_ends_where_the_next_one_begins) {
+  StepMeter meter;
+  {
+    StepClock clock(&meter, take_converted);
+    clock.begin(Step::load);
+    be_busy(std::chrono::milliseconds(3));
+    clock.begin(Step::store);
+  }
+  const StepReport report = meter.report(1.0, 1, {});
+  EXPECT_GE(use_of(report, Step::load).busy_seconds, 0.003);
+  EXPECT_GT(use_of(report, Step::store).busy_seconds, 0.0);
+}
+
+TEST(StepClock, without_a_meter_does_nothing) {
+  StepClock clock(nullptr);
+  clock.begin(Step::code);
+  EXPECT_EQ(DeviceSpans::current(), nullptr);
 }
 
 TEST(StepMeter, video_is_decoded_where_it_is_read) {
@@ -188,18 +230,16 @@ TEST(StepMeter, several_devices_work_side_by_side) {
             "Running the kernels of the GPU was the slowest step: it kept 1.8 of 2 GPUs busy.");
 }
 
-TEST(StepMeter, coding_leaves_out_what_devices_did_for_it) {
+TEST(StepClock, coding_leaves_out_what_devices_did_for_it) {
   StepMeter meter;
-  const bool coded = meter.time_coding(
-      [] {
-        const auto now = DeviceSpan::Time::clock::now();
-        DeviceSpans* const device = DeviceSpans::current();
-        if (device == nullptr) return false;
-        device->spans.push_back({DeviceStep::upload, 0, now - std::chrono::hours(1), now});
-        return true;
-      },
-      [] { return std::chrono::nanoseconds(0); });
-  EXPECT_TRUE(coded);
+  {
+    StepClock clock(&meter, take_converted);
+    clock.begin(Step::code);
+    const auto now = DeviceSpan::Time::clock::now();
+    DeviceSpans* const device = DeviceSpans::current();
+    ASSERT_NE(device, nullptr);
+    device->spans.push_back({DeviceStep::upload, 0, now - std::chrono::hours(1), now});
+  }
   EXPECT_EQ(DeviceSpans::current(), nullptr);
   const StepReport report = meter.report(4000.0, 1, {});
   EXPECT_DOUBLE_EQ(use_of(report, Step::upload).busy_seconds, 3600.0);
@@ -215,7 +255,6 @@ TEST(StepMeter, threads_add_side_by_side) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_DOUBLE_EQ(use_of(meter.report(1.0, 1, {}), Step::code).busy_seconds, 0.004);
-  EXPECT_EQ(meter.time(Step::load, [] { return 7; }), 7);
 }
 
 TEST(StepMeter, json_names_the_steps_and_the_wall) {

@@ -18,8 +18,7 @@ const isShown = row => !hidden.coder.has(coderName(row)) && !hidden.device.has(r
 function sideBySide(c) {
   const same = ["input", "pixels", "subsampling", "quality", "huffman", "tune", "effort", "mixed"];
   const fits = o => o.operation !== c.operation && same.every(k => o[k] === c[k]);
-  const likeness = o => (o.damage === c.damage) * 4 + (o.restart === c.restart) * 2 +
-    (o.streams === c.streams);
+  const likeness = o => (o.restart === c.restart) * 2 + (o.streams === c.streams);
   const other = report.cases.filter(fits).sort((a, b) => likeness(b) - likeness(a))[0];
   const pair = other === undefined ? [c] : [c, other];
   return pair.sort((a, b) => (a.operation === "decode") - (b.operation === "decode"));
@@ -54,7 +53,7 @@ function dotSection(title, text, cases, rows) {
 /* All qualities of this input: what else could have been chosen. */
 function qualitySection(cases) {
   const same = ["operation", "input", "pixels", "subsampling", "huffman", "restart", "tune",
-    "effort", "streams", "damage", "mixed"];
+    "effort", "streams", "mixed"];
   section("Size against quality, and time", "PSNR over the size of a stream, and over the median " +
     "time of one frame. Sizes and times begin at zero; decibels have no zero.", cases, c => {
     const family = report.cases.filter(o => same.every(k => o[k] === c[k]));

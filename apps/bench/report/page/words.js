@@ -44,8 +44,7 @@ const goal = c => c.target_size ? `${whole(c.target_size)} bytes a frame` : `qua
 const kind = c => c.streams === "input" ? "the input's own streams" : `${goal(c)}, ` +
   `${c.subsampling}, ${c.huffman} tables, restart ${c.restart}` +
   (c.tune && c.tune !== "exact" ? `, tune ${c.tune} ${c.effort}` : "") +
-  (c.streams === "libjpeg" ? ", streams of libjpeg-turbo" : "") +
-  (c.damage ? `, damaged in ${c.damage} ${c.damage === 1 ? "place" : "places"}` : "");
+  (c.streams === "libjpeg" ? ", streams of libjpeg-turbo" : "");
 const caseTitle = c => `${c.operation} ${c.input}, ${size(c)}, ${kind(c)}`;
 
 /* Names the case in a link. It tells what the case is, not where it stands, so that a link still
@@ -55,7 +54,6 @@ function slug(c) {
     "restart", c.restart];
   if (c.tune && c.tune !== "exact") words.push(c.tune, c.effort);
   if (c.streams !== "zerorun") words.push("streams", c.streams);
-  if (c.damage) words.push("damage", c.damage);
   if (c.mixed) words.push("mixed");
   return words.join("-").replace(/[^\w.:-]+/g, "-");
 }

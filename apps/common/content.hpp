@@ -1,0 +1,79 @@
+// What comes beside the samples: metadata, colour profiles, sound, and what an output cannot keep.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/common/cli_names.hpp"
+#include "apps/common/options.hpp"
+#include "zerorun/content.hpp"
+#include "zerorun/convert.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/io.hpp"
+#include "zerorun/source.hpp"
+
+namespace zerorun::app {
+
+/// Text as for cjpeg's -qtables: 64 or 128 whole numbers 1..255 in row order; # starts a comment.
+/// The first table is for luma, the second for chroma; a single one is for both. Ends the command
+/// with exit 3 on anything else.
+std::pair<QuantTable, QuantTable> read_quant_tables(const std::string& path);
+
+MarkerSegment comment_segment(const std::string& text);
+
+/// APP1. The file is a TIFF structure ("II*\0", "MM\0*"), the same after "Exif\0\0", or a JPEG
+/// file with EXIF.
+MarkerSegment exif_segment(const std::string& path);
+
+/// APP2 segments of at most 65519 profile bytes each (ICC.1 B.4). The file is an ICC profile, or a
+/// JPEG file with one.
+std::vector<MarkerSegment> icc_segments(const std::string& path);
+
+/// Keeps the converter of the profile used last: pictures of a sequence have the same. Thread-safe.
+class ToSrgb {
+ public:
+  /// Converts a frame of rgb24 or gray8 in place. Errors: those of ProfileConverter::create().
+  Status convert(const io::PictureContent& content, const FrameView& frame);
+
+ private:
+  Result<io::ProfileConverter> converter(const std::vector<std::uint8_t>& icc, PixelFormat format);
+
+  std::mutex mutex_;
+  std::vector<std::uint8_t> icc_;
+  PixelFormat format_ = PixelFormat::rgb24;
+  std::optional<io::ProfileConverter> converter_;
+};
+
+/// Unset = as by default, with a note where it matters.
+struct SampleOptions {
+  std::optional<io::Alpha> alpha;
+  std::optional<bool> dither;
+  std::string matrix, range;
+
+  io::SampleRules rules() const;
+};
+
+void add_sample_options(CLI::App& app, SampleOptions& options);
+
+/// What decides the samples, as JSON.
+nlohmann::ordered_json sample_parameters(const SampleOptions& options);
+
+/// Prints a line if readers would take the samples of written raw video for those of another range.
+/// A name with j says full range; `raw_format` is empty if `format` names the samples.
+void note_raw_range(const std::string& output, const std::string& raw_format, PixelFormat format);
+
+/// Prints at most one line each for alpha, bits, and a matrix or range that is guessed.
+void note_losses(const std::string& name, const io::SourceInfo& info, const SampleOptions& options);
+
+/// Sets the audio of `sink`, whose frame rate is known. Notes what cannot be kept.
+void choose_audio(const InputOptions& input, const io::SourceInfo& info, const io::Location& output,
+                  io::SinkOptions& sink);
+
+}  // namespace zerorun::app

@@ -1,0 +1,289 @@
+// What a run of frames tells: progress, the file of --stats, and the summary.
+// SPDX-License-Identifier: MIT
+#include "apps/common/reports.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <string_view>
+
+#include "apps/common/console.hpp"
+#include "apps/common/failure.hpp"
+#include "apps/common/json_text.hpp"
+#include "apps/common/text.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun::app {
+namespace {
+
+/// Where a run of frames had come when it failed; null if it had not begun.
+nlohmann::json g_failed_event;
+
+ProgressMode resolve(const ReportOptions& options) {
+  if (options.progress != ProgressMode::automatic) return options.progress;
+  return console::stderr_is_terminal() && !options.quiet ? ProgressMode::plain : ProgressMode::none;
+}
+
+double per_second(std::int64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
+}
+
+}  // namespace
+
+Progress::Progress(const ReportOptions& options, std::int64_t total, io::Rational rate)
+    : mode_(resolve(options)),
+      total_(total),
+      rate_(rate.known() ? rate.value() : 25.0),
+      interval_seconds_(mode_ == ProgressMode::json || console::stderr_is_terminal() ? 0.1 : 1.0) {}
+
+std::string Progress::line(const ProgressCounts& c) const {
+  const double fps = per_second(c.frames, since_start_.seconds());
+  const double stream_seconds = static_cast<double>(c.frames) / rate_;
+  std::string text =
+      total_ > 0 ? fmt::format("{:>6}/{} {:5.1f}%", c.frames, total_,
+                               100.0 * static_cast<double>(c.frames) / static_cast<double>(total_))
+                 : fmt::format("{:>6} frames", c.frames);
+  text += fmt::format(" | {:.1f} fps {:.2f}x | {:.1f} Mb/s | {:.2f} ms/f", fps, fps / rate_,
+                      per_second(c.coded_bytes, stream_seconds) * 8e-6, c.mean_ms);
+  if (total_ > 0 && fps > 0)
+    text += " | ETA " + clock_text(static_cast<double>(total_ - c.frames) / fps);
+  return text;
+}
+
+nlohmann::json Progress::event(const ProgressCounts& c) const {
+  const double seconds = since_start_.seconds();
+  const double fps = per_second(c.frames, seconds);
+  nlohmann::json event = {
+      {"progress", "continue"},
+      {"frames", c.frames},
+      {"total", total_ > 0 ? nlohmann::json(total_) : nlohmann::json()},
+      {"seconds", seconds},
+      {"fps", fps},
+      {"speed", fps / rate_},
+      {"bytes", c.coded_bytes},
+      {"mbit_per_s", per_second(c.coded_bytes, static_cast<double>(c.frames) / rate_) * 8e-6},
+      {"ms_per_frame", c.mean_ms}};
+  if (total_ > 0) {
+    event["percent"] = 100.0 * static_cast<double>(c.frames) / static_cast<double>(total_);
+    if (fps > 0) event["eta_seconds"] = static_cast<double>(total_ - c.frames) / fps;
+  }
+  return event;
+}
+
+void Progress::update(const ProgressCounts& counts) {
+  if (mode_ == ProgressMode::none) return;
+  const double now = since_start_.seconds();
+  if (now - last_shown_ < interval_seconds_) return;
+  last_shown_ = now;
+  if (mode_ == ProgressMode::json) {
+    console::machine(json_text(event(counts)));
+  } else {
+    console::progress(line(counts));
+  }
+}
+
+void Progress::finish(const ProgressCounts& counts, const std::string& outcome,
+                      const nlohmann::json& summary) {
+  if (mode_ == ProgressMode::plain) {
+    console::clear_progress();
+  } else if (mode_ == ProgressMode::json) {
+    nlohmann::json last = event(counts);
+    last["progress"] = "end";
+    last["outcome"] = outcome;
+    if (!summary.is_null()) last["summary"] = summary;
+    if (outcome == "failed")
+      g_failed_event = last;  // its sentence is not known here
+    else
+      console::machine(json_text(last));
+  }
+}
+
+bool asks_for_json(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--progress=json") return true;
+    if (word == "--progress" && i + 1 < argc && std::string_view(argv[i + 1]) == "json")
+      return true;
+  }
+  return false;
+}
+
+void print_failed_event(int exit_code, const std::string& sentence) {
+  nlohmann::json event = g_failed_event;
+  if (event.is_null()) event = {{"progress", "end"}, {"outcome", "failed"}};
+  event["exit_code"] = exit_code;
+  event["error"] = sentence;
+  console::machine(json_text(event));
+}
+
+namespace {
+
+/// To three decimals: a nanosecond.
+double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
+
+/// Begins with a comma.
+std::string psnr_csv(double decibels) {
+  return std::isinf(decibels) ? ",inf" : fmt::format(",{:.3f}", decibels);
+}
+
+}  // namespace
+
+StatsFile::StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
+                     bool with_psnr)
+    : file_(path, overwrite),
+      command_(std::move(command)),
+      is_json_(is_json),
+      with_psnr_(with_psnr) {
+  if (!is_json_) facts_.emplace(path + ".json", overwrite);
+}
+
+std::unique_ptr<StatsFile> StatsFile::open(const std::string& path, bool overwrite,
+                                           const std::string& command, bool with_psnr) {
+  if (path.empty()) return nullptr;
+  const bool is_json = path.ends_with(".json");
+  if (!is_json && !path.ends_with(".csv"))
+    fail(Exit::usage, path + ": the name of a stats file ends in .json or .csv");
+  return std::unique_ptr<StatsFile>(new StatsFile(path, overwrite, command, is_json, with_psnr));
+}
+
+void StatsFile::begin(nlohmann::ordered_json header) {
+  nlohmann::ordered_json head = {{"format", "zerorun-stats"},
+                                 {"version", kStatsVersion},
+                                 {"command", command_},
+                                 {"zerorun", version()}};
+  head.update(header);
+  if (is_json_) {
+    std::string text = json_text(head, 2);
+    text.erase(text.rfind('\n'));  // without the closing brace: the frames follow
+    file_.write(text + ",\n  \"frames\": [");
+    return;
+  }
+  head_ = std::move(head);
+  file_.write("index,pts,bytes,");
+  file_.write(command_ + "_us");
+  if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
+  if (command_ == "decode") file_.write(",concealed_intervals,cpu_scans");
+  if (command_ == "encode") file_.write(",gpu_us,quality,thrift,codings,reached");
+  file_.write("\n");
+}
+
+void StatsFile::add(const FrameRecord& record) {
+  if (is_json_) {
+    add_json(record);
+  } else {
+    add_csv(record);
+  }
+  first_ = false;
+}
+
+void StatsFile::add_json(const FrameRecord& record) {
+  nlohmann::ordered_json row = {{"index", record.index},
+                                {"pts", record.pts},
+                                {"bytes", record.bytes},
+                                {command_ + "_us", rounded(record.microseconds)}};
+  if (record.error) add_psnr(row, *record.error);
+  if (record.concealed_intervals) row["concealed_intervals"] = *record.concealed_intervals;
+  if (record.gpu_microseconds) row["gpu_us"] = rounded(*record.gpu_microseconds);
+  if (record.cpu_scans) row["cpu_scans"] = *record.cpu_scans;
+  if (const auto& coding = record.coding) {
+    row["quality"] = coding->quality ? nlohmann::json(*coding->quality) : nlohmann::json();
+    row["thrift"] = coding->thrift;
+    row["codings"] = coding->codings;
+    if (coding->reached)  // JSON has no infinity
+      row["reached"] =
+          std::isinf(*coding->reached) ? nlohmann::json() : nlohmann::json(*coding->reached);
+  }
+  file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
+}
+
+void StatsFile::add_csv(const FrameRecord& record) {
+  std::string row =
+      fmt::format("{},{},{},{:.3f}", record.index, record.pts, record.bytes, record.microseconds);
+  if (with_psnr_ && record.error) {
+    row += psnr_csv(record.error->psnr());
+    for (int c = 0; c < 3; ++c)
+      row += c < record.error->components ? psnr_csv(record.error->psnr(c)) : ",";
+  }
+  if (record.concealed_intervals) row += fmt::format(",{}", *record.concealed_intervals);
+  if (record.gpu_microseconds) row += fmt::format(",{:.3f}", *record.gpu_microseconds);
+  if (record.cpu_scans) row += fmt::format(",{}", *record.cpu_scans);
+  if (const auto& coding = record.coding)
+    row += fmt::format(",{},{},{},{}", coding->quality ? fmt::format("{}", *coding->quality) : "",
+                       coding->thrift, coding->codings,
+                       coding->reached ? fmt::format("{}", *coding->reached) : "");
+  file_.write(row + "\n");
+}
+
+void StatsFile::finish(const nlohmann::json& summary) {
+  if (is_json_) {
+    file_.write("\n  ],\n  \"summary\": " + json_text(summary) + "\n}\n");
+  } else {
+    head_["summary"] = summary;
+    facts_->write(json_text(head_, 2) + "\n");
+    facts_->finish();
+  }
+  file_.finish();
+}
+
+double RunSummary::stream_seconds() const noexcept {
+  return static_cast<double>(frames) / (rate.known() ? rate.value() : 25.0);
+}
+
+std::string RunSummary::text() const {
+  const double bits = 8.0 * static_cast<double>(coded_bytes);
+  const double fps = ratio(static_cast<double>(frames), seconds);
+  std::string text = fmt::format("{}: {} frame{}, {}x{}, {:.2f} s\n", output, frames,
+                                 frames == 1 ? "" : "s", width, height, stream_seconds());
+  if (coded_bytes > 0)
+    text += fmt::format("  JPEG     {} bytes, {:.2f} Mb/s, {:.3f} bits per pixel\n",
+                        with_commas(coded_bytes), ratio(bits, stream_seconds()) * 1e-6,
+                        ratio(bits, static_cast<double>(pixels)));
+  text += fmt::format("  output   {} bytes\n", with_commas(output_bytes));
+  if (times.count() > 0) text += fmt::format("  {}   ms per frame: {}\n", verb, times_text(times));
+  text +=
+      fmt::format("  all      {:.2f} s with input and output, {:.1f} fps, {:.2f}x real time; {}",
+                  seconds, fps, ratio(stream_seconds(), seconds), device);
+  if (!steps.steps.empty())
+    text +=
+        fmt::format("\n  steps    {} of the time; {:.2f} s to start", steps.text(), start_seconds);
+  if (!steps.sentence.empty()) text += "\n  slowest  " + steps.sentence;
+  if (cpu_frames > 0)
+    text += fmt::format("\n  on CPU   {} damaged or unusual frame{} decoded by the CPU", cpu_frames,
+                        cpu_frames == 1 ? "" : "s");
+  if (error)
+    text += fmt::format("\n  PSNR     {:.3f} dB ({})", error->psnr(), psnr_components_text(*error));
+  return text;
+}
+
+nlohmann::json RunSummary::json() const {
+  const double bits = 8.0 * static_cast<double>(coded_bytes);
+  nlohmann::json summary = {{"output", output},
+                            {"device", device},
+                            {"frames", frames},
+                            {"width", width},
+                            {"height", height},
+                            {"stream_seconds", stream_seconds()},
+                            {"bytes", coded_bytes},
+                            {"output_bytes", output_bytes},
+                            {"bits_per_pixel", ratio(bits, static_cast<double>(pixels))},
+                            {"start_seconds", start_seconds},
+                            {"seconds", seconds},
+                            {"steps", steps.json()},
+                            {"fps", ratio(static_cast<double>(frames), seconds)},
+                            {verb + "_ms", times_json(times)}};
+  if (!lost_devices.empty()) {
+    nlohmann::json& list = summary["lost_devices"] = nlohmann::json::array();
+    for (const LostDevice& lost : lost_devices)
+      list.push_back(
+          {{"device", "cuda:" + std::to_string(lost.device)}, {"reason", lost.why.message()}});
+  }
+  if (verb == "decode") {
+    summary["concealed_frames"] = concealed_frames;
+    summary["cpu_frames"] = cpu_frames;
+  }
+  if (error) add_psnr(summary, *error);
+  return summary;
+}
+
+}  // namespace zerorun::app

@@ -1,11 +1,10 @@
-// The words that name formats, and which libraries this build and this machine have.
+// The words that name formats, and which libraries this build has.
 // SPDX-License-Identifier: MIT
 #include "io/format_words.hpp"
 
 #include <array>
 #include <string_view>
 
-#include "io/readers.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::io {
@@ -35,14 +34,6 @@ std::string container_muxer(const std::string& format) {
   for (const Container& container : kContainers)
     if (container.format == format) return std::string(container.muxer);
   return {};
-}
-
-bool has_ffmpeg() noexcept {
-#ifdef ZERORUN_HAVE_FFMPEG
-  return has_ffmpeg_libraries();
-#else
-  return false;
-#endif
 }
 
 Features features() noexcept {

@@ -10,8 +10,5 @@ bool is_raw_mjpeg(const std::string& format);
 bool is_jpeg_file(const std::string& format);
 /// The muxer of a container that zerorun writes, or "".
 std::string container_muxer(const std::string& format);
-/// Whether FFmpeg can be used. AVI needs no FFmpeg, which reads and writes more of it: sound, and
-/// other video.
-bool has_ffmpeg() noexcept;
 
 }  // namespace zerorun::io

@@ -77,7 +77,6 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
   if (begins_with(bytes, "BM"sv) && begins_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
   if (begins_with(bytes, "RIFF"sv) && begins_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
-  if (begins_with(bytes, "RIFF"sv) && begins_with(bytes, "AVI "sv, 8)) return ContentKind::avi;
   if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
       bytes[1] <= std::byte{'6'}) {
     const auto third = static_cast<int>(bytes[2]);

@@ -14,7 +14,7 @@
 
 namespace zerorun::io {
 
-enum class ContentKind : std::uint8_t { unknown, y4m, pnm, jpeg, png, tiff, bmp, webp, avi };
+enum class ContentKind : std::uint8_t { unknown, y4m, pnm, jpeg, png, tiff, bmp, webp };
 
 /// The kind of a file by its first bytes (kSniffBytes are enough), never by its name.
 ContentKind sniff(std::span<const std::byte> first_bytes) noexcept;

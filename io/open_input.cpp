@@ -40,7 +40,6 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
     return as_input(open_pnm_stream(std::move(reader), options.threads));
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
-  if (kind == ContentKind::avi && !has_ffmpeg()) return as_input(open_avi(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG
   ZR_LET(media, open_media(std::move(reader), format, options));
   if (media.packets) return Input(std::move(media.packets));

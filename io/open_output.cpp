@@ -68,16 +68,14 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
   }
   if (is_raw_mjpeg(format) || muxer == "avi")
     ZR_TRY(refuse_variable_rate(options, muxer.empty() ? "raw Motion JPEG" : "AVI"));
-  const bool is_own_avi = muxer == "avi" && !has_ffmpeg();
 #ifndef ZERORUN_HAVE_FFMPEG
-  if (!muxer.empty() && !is_own_avi) return Status(Errc::not_built, "'" + output.name + "'");
+  if (!muxer.empty()) return Status(Errc::not_built, "'" + output.name + "'");
 #endif
   ZR_LET(file, open_output(parsed, options.overwrite));
   if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(std::move(file), true));
   if (is_jpeg_file(format))
     return make_jpeg_sink(
         ImageOutput::single(std::move(file), "a pattern such as %05d.jpg or a video such as .mov"));
-  if (is_own_avi) return make_avi_sink(std::move(file), options);
 #ifdef ZERORUN_HAVE_FFMPEG
   return open_container_sink(std::move(file), muxer, options);
 #else

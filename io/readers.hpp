@@ -149,8 +149,6 @@ Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
                                       const SampleRules& rules, int threads);
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
-/// Motion JPEG in AVI. Errors: bad_input, unknown_format (other video), read_failed.
-Result<PacketReaderPtr> open_avi(ByteReader reader);
 Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence);
 /// Decodes JPEG packets by zerorun's own decoder.
 FrameReaderPtr decode_packets(PacketReaderPtr packets, const SourceOptions& options);
@@ -162,9 +160,6 @@ Result<std::unique_ptr<FrameSource>> select_frames(FrameReaderPtr reader,
                                                    const SourceOptions& options);
 Result<std::unique_ptr<PacketSource>> select_packets(PacketReaderPtr reader,
                                                      const SourceOptions& options);
-
-/// Whether FFmpeg's libraries are on this machine.
-bool has_ffmpeg_libraries() noexcept;
 
 /// What libavformat found in an input: one of the two is set.
 struct MediaInput {

@@ -73,10 +73,6 @@ class WantedFrames {
 };
 
 PacketSinkPtr make_jpeg_sink(ImageOutput output);
-/// Errors: invalid_argument (size or rate). Audio is left out, which notice() says. Players are
-/// known to take RIFF lists of 1 GB; tests have smaller ones.
-Result<PacketSinkPtr> make_avi_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options,
-                                    std::int64_t most_riff_bytes = std::int64_t{1} << 30);
 FrameSinkPtr make_y4m_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
 /// Errors: invalid_argument (SinkOptions::raw_format).
 Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);

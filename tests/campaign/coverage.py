@@ -16,10 +16,10 @@ FOLDERS = {
     "codec/syntax": r"codec/syntax/",
     "codec/decode": r"codec/decode/",
     "codec/capi": r"codec/capi/",
-    "io's parsers": r"io/(avi/(avi_frames|avi_header|packet_avi|riff)|byte_reader|frame_(pnm|y4m)|image_png|"
+    "io's parsers": r"io/(byte_reader|frame_(pnm|y4m)|image_png|"
                     r"input_size|jpeg_splitter|location|metadata/|name_gaps|number_pattern|packet_mjpeg|picture_size|pnm_header|"
                     r"raw_video|read_whole_file|sample_rows|sequence|y4m_header|"
-                    r"ffmpeg/(avi_index|container_content|demuxer|frame_times|input_head|mkv_index|mov_index))",
+                    r"ffmpeg/(container_content|demuxer|frame_times|input_head|mkv_index|mov_index))",
 }
 
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,7 @@ class ByteReader {
   /// ok at the end of the file, read_failed after an error.
   const Status& error() const noexcept { return error_; }
   const std::string& name() const noexcept { return name_; }
+  bool is_open() const noexcept { return file_ >= 0; }
   /// True if name() is the path of a regular file, which can be opened again.
   bool is_regular_file() const noexcept { return owned_ && size_.has_value(); }
 
@@ -109,8 +111,21 @@ class ByteReader {
 /// A whole file in memory. Errors: open_failed, read_failed,
 /// out_of_memory where the file is longer than `limit_bytes`.
 Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes);
-/// The same into memory that is reused.
-Status read_whole_file(const std::string& path, std::uint64_t limit_bytes,
-                       std::vector<std::byte>& data);
+/// The rest of a file into memory that is reused.
+Status read_whole_file(ByteReader& reader, std::uint64_t limit_bytes, std::vector<std::byte>& data);
+
+/// Holds a file between two calls about one input (SourceOptions::opened), so that it is opened
+/// once. A pipe can be held as long as its bytes have only been looked at. Thread-safe.
+class OpenedFile {
+ public:
+  /// The file if it is the one that is held, at its first byte; otherwise it is opened.
+  Result<ByteReader> open(const std::string& path);
+  /// Holds a file, unless it is a pipe from which bytes were taken.
+  void keep(ByteReader reader);
+
+ private:
+  std::mutex mutex_;
+  std::optional<ByteReader> reader_;
+};
 
 }  // namespace zerorun::io

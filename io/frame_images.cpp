@@ -27,15 +27,16 @@ class ImageFiles : public AheadReader<Base, Item> {
  protected:
   using Work = Incoming<Item>;
 
-  /// Any thread.
-  virtual Status load(const std::string& path, Work& work, int threads) = 0;
+  /// Any thread. `file` stands at its first byte.
+  virtual Status load(ByteReader& file, Work& work, int threads) = 0;
 
   Result<bool> next_item(Work& work) override {
     // A held frame is read again: to keep a copy of every frame would slow down all sequences.
     ZR_LET(more, next_name());
     if (more)
       work.loader = [this, path = name_](Work& loaded, int threads) {
-        return load(path, loaded, threads);
+        ZR_LET(file, ByteReader::open(path));
+        return load(file, loaded, threads);
       };
     return more;
   }
@@ -64,11 +65,13 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
   ImageFrames(FileSequence sequence, const SourceOptions& options)
       : ImageFiles(std::move(sequence)), reader_(options) {}
 
-  Status start() {
+  Status start(OpenedFile& opened) {
     ZR_LET(more, look_ahead());
     if (!more) return Status(Errc::open_failed, "the sequence has no image left");
     ahead_.loader = nullptr;
-    ZR_TRY(reader_.read(last_name(), ahead_, info_, 0));
+    ZR_LET(file, opened.open(last_name()));
+    ZR_TRY(reader_.read(file, ahead_, info_, 0));
+    opened.keep(std::move(file));
     info_.width = ahead_.item.width();
     info_.height = ahead_.item.height();
     info_.format = ahead_.item.format();
@@ -86,9 +89,9 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
   }
 
  private:
-  Status load(const std::string& path, FrameWork& work, int threads) override {
+  Status load(ByteReader& file, FrameWork& work, int threads) override {
     SourceInfo unused;
-    return reader_.read(path, work, unused, threads);
+    return reader_.read(file, work, unused, threads);
   }
 
   ImageFileReader reader_;
@@ -98,31 +101,39 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
  public:
   using ImageFiles::ImageFiles;
 
-  Status start() {
+  Status start(OpenedFile& opened) {
     const Result<bool> more = look_ahead();
     if (!more) return more.status();
-    ZR_TRY(ahead_.load());
+    ahead_.loader = nullptr;
+    ZR_LET(file, opened.open(last_name()));
+    const Status status = load(file, ahead_, 0);
+    opened.keep(std::move(file));
+    ZR_TRY(status);
     describe_jpeg(ahead_.item, info_);
     describe();
     return Status::ok();
   }
 
  private:
-  Status load(const std::string& path, PacketWork& work, int) override {
-    ZR_TRY(read_whole_file(path, JpegSplitter::kMaxImageBytes, work.item));
-    if (!is_jpeg(work.item)) return Status(Errc::unknown_format, "'" + path + "' is not JPEG");
-    return Status::ok();
+  Status load(ByteReader& file, PacketWork& work, int) override {
+    if (!is_jpeg(file.peek(2)) && file.error())
+      return Status(Errc::unknown_format, "'" + file.name() + "' is not JPEG");
+    return read_whole_file(file, JpegSplitter::kMaxImageBytes, work.item);
   }
 };
 
 }  // namespace
 
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options) {
-  return started<FrameReader>(std::make_unique<ImageFrames>(std::move(sequence), options));
+  auto reader = std::make_unique<ImageFrames>(std::move(sequence), options);
+  ZR_TRY(reader->start(*options.opened));
+  return FrameReaderPtr(std::move(reader));
 }
 
-Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence) {
-  return started<PacketReader>(std::make_unique<JpegFiles>(std::move(sequence)));
+Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, OpenedFile& opened) {
+  auto reader = std::make_unique<JpegFiles>(std::move(sequence));
+  ZR_TRY(reader->start(opened));
+  return PacketReaderPtr(std::move(reader));
 }
 
 }  // namespace zerorun::io

@@ -52,9 +52,9 @@ Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
 }  // namespace
 
 #ifndef ZERORUN_HAVE_OPENCV
-Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules&,
+Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules&,
                         std::vector<std::byte>&, Frame&) {
-  return Status(Errc::not_built, "'" + path + "' is " +
+  return Status(Errc::not_built, "'" + name + "' is " +
                                      (kind == ContentKind::jpeg ? "a JPEG of a kind that only "
                                                                   "OpenCV decodes"
                                                                 : name_of(kind)));
@@ -89,62 +89,61 @@ bool is_jpeg(std::span<const std::byte> packet) noexcept {
   return packet.size() >= 2 && packet[0] == std::byte{0xFF} && packet[1] == std::byte{0xD8};
 }
 
-Status ImageFileReader::read_jpeg(const std::string& path, FrameWork& work, SourceInfo& facts,
+Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo& facts,
                                   int threads) {
-  ZR_TRY(read_whole_file(path, kMaxImageFileBytes, work.bytes));
+  ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));
   const std::span<const std::byte> data = work.bytes;
   Result<StreamInfo> info = inspect(data, options_.limits);
   // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
   // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
-    ZR_TRY(check_jpeg_size(path, data, options_.limits));
-    return decode_by_opencv(path, ContentKind::jpeg, options_.samples, work.bytes, work.item);
+    ZR_TRY(check_jpeg_size(file.name(), data, options_.limits));
+    return decode_by_opencv(file.name(), ContentKind::jpeg, options_.samples, work.bytes,
+                            work.item);
   }
   Status status = info ? jpeg_.decode(data, *info, work, threads) : info.status();
   if (!status) {
     const std::string what = status.detail().empty() ? "" : ": " + status.detail();
-    return Status(status.code(), "'" + path + "'" + what).at_byte(status.byte_offset());
+    return Status(status.code(), "'" + file.name() + "'" + what).at_byte(status.byte_offset());
   }
   describe_jpeg(*info, facts);
   return Status::ok();
 }
 
 /// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
-Status ImageFileReader::read_by_media(const std::string& path, FrameWork& work, SourceInfo& facts,
+Status ImageFileReader::read_by_media(ByteReader file, FrameWork& work, SourceInfo& facts,
                                       int threads) {
+  const std::string name = file.name();
 #ifdef ZERORUN_HAVE_FFMPEG
-  ZR_LET(reader, ByteReader::open(path));
   SourceOptions options = options_;
   if (threads != 0) options.threads = threads;
-  ZR_LET(media, open_media(std::move(reader), "", options));
-  if (!media.frames) return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
+  ZR_LET(media, open_media(std::move(file), "", options));
+  if (!media.frames) return Status(Errc::unknown_format, "'" + name + "' is a video, not an image");
   FrameWork picture;
   std::swap(picture.item, work.item);
   Result<bool> more = media.frames->next(picture);
   Status status = !more ? more.status() : *more ? picture.load() : Status::ok();
   std::swap(picture.item, work.item);
   ZR_TRY(status);
-  if (!*more) return Status(Errc::bad_input, "'" + path + "' holds no picture");
+  if (!*more) return Status(Errc::bad_input, "'" + name + "' holds no picture");
   facts.codec = media.frames->info().codec;
   return Status::ok();
 #else
   static_cast<void>(work);
   static_cast<void>(facts);
   static_cast<void>(threads);
-  return Status(Errc::unknown_format, "'" + path + "'");
+  return Status(Errc::unknown_format, "'" + name + "'");
 #endif
 }
 
-Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInfo& facts,
-                             int threads) {
-  ZR_LET(reader, ByteReader::open(path));
-  const ContentKind kind = sniff(reader.peek(kSniffBytes));
-  if (!reader.error()) return reader.error();
-  if (reader.peek(1).empty()) return Status(Errc::bad_input, "'" + path + "': it is empty");
+Status ImageFileReader::read(ByteReader& file, FrameWork& work, SourceInfo& facts, int threads) {
+  const ContentKind kind = sniff(file.peek(kSniffBytes));
+  if (!file.error()) return file.error();
+  if (file.peek(1).empty()) return Status(Errc::bad_input, "'" + file.name() + "': it is empty");
   facts = {};
   facts.codec = name_of(kind);
   facts.is_jpeg = kind == ContentKind::jpeg;
-  ZR_TRY(read_kind(path, kind, reader, work, facts, threads));
+  ZR_TRY(read_kind(file, kind, work, facts, threads));
   const bool has_content = kind == ContentKind::jpeg || kind == ContentKind::png ||
                            kind == ContentKind::tiff || kind == ContentKind::webp;
   work.content = nullptr;
@@ -156,24 +155,26 @@ Status ImageFileReader::read(const std::string& path, FrameWork& work, SourceInf
   return Status::ok();
 }
 
-Status ImageFileReader::read_kind(const std::string& path, ContentKind kind, ByteReader& reader,
-                                  FrameWork& work, SourceInfo& facts, int threads) {
+Status ImageFileReader::read_kind(ByteReader& file, ContentKind kind, FrameWork& work,
+                                  SourceInfo& facts, int threads) {
+  const std::string& name = file.name();
   switch (kind) {
     case ContentKind::jpeg:
-      return read_jpeg(path, work, facts, threads);
+      return read_jpeg(file, work, facts, threads);
     case ContentKind::pnm:
-      return read_pnm(reader, work.item, work.bytes);
+      return read_pnm(file, work.item, work.bytes);
     case ContentKind::y4m:
-      return Status(Errc::unknown_format, "'" + path + "' is a video, not an image");
+      return Status(Errc::unknown_format, "'" + name + "' is a video, not an image");
     case ContentKind::unknown:
-      return read_by_media(path, work, facts, threads);
-#ifdef ZERORUN_HAVE_PNG
-    case ContentKind::png:
-      return decode_png(path, options_.samples, work.bytes, work.item);
-#endif
+      return read_by_media(std::move(file), work, facts, threads);
     default:
-      return decode_by_opencv(path, kind, options_.samples, work.bytes, work.item);
+      break;
   }
+  ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));
+#ifdef ZERORUN_HAVE_PNG
+  if (kind == ContentKind::png) return decode_png(name, options_.samples, work.bytes, work.item);
+#endif
+  return decode_by_opencv(name, kind, options_.samples, work.bytes, work.item);
 }
 
 }  // namespace zerorun::io

@@ -30,31 +30,32 @@ class ImageFileReader {
  public:
   explicit ImageFileReader(const SourceOptions& options) : options_(options), jpeg_(options) {}
 
-  /// 16-bit samples become 8-bit, alpha is dropped, grey stays grey. Sets codec, is_jpeg, rotation
-  /// and pixel aspect of `facts`. `threads` is that of Incoming::load().
-  /// Errors: open_failed, read_failed, bad_input, unknown_format, not_built, those of Decoder.
-  Status read(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
+  /// `file` stands at its first byte; it is left open if zerorun reads the picture itself. 16-bit
+  /// samples become 8-bit, alpha is dropped, grey stays grey. Sets codec, is_jpeg, rotation and
+  /// pixel aspect of `facts`. `threads` is that of Incoming::load().
+  /// Errors: read_failed, bad_input, unknown_format, not_built, those of Decoder.
+  Status read(ByteReader& file, FrameWork& work, SourceInfo& facts, int threads);
   std::int64_t concealed() const noexcept { return jpeg_.concealed(); }
 
  private:
-  Status read_kind(const std::string& path, ContentKind kind, ByteReader& reader, FrameWork& work,
-                   SourceInfo& facts, int threads);
-  Status read_jpeg(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
-  Status read_by_media(const std::string& path, FrameWork& work, SourceInfo& facts, int threads);
+  Status read_kind(ByteReader& file, ContentKind kind, FrameWork& work, SourceInfo& facts,
+                   int threads);
+  Status read_jpeg(ByteReader& file, FrameWork& work, SourceInfo& facts, int threads);
+  Status read_by_media(ByteReader file, FrameWork& work, SourceInfo& facts, int threads);
 
   const SourceOptions options_;
   JpegDecoders jpeg_;
 };
 
 /// As the two below, for PNG.
-Status decode_png(const std::string& path, const SampleRules& rules, std::vector<std::byte>& data,
-                  Frame& out);
+Status decode_png(const std::string& name, const SampleRules& rules,
+                  std::span<const std::byte> data, Frame& out);
 Status encode_png(const ConstFrameView& frame, std::vector<std::byte>& out);
 
-/// Reads PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24. Errors:
-/// those of read_whole_file(), bad_input, too_many_pixels, not_built. `data` is memory for the
-/// file. Thread-safe, as the next one.
-Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules& rules,
+/// Decodes PNG, TIFF, BMP, WebP, and the JPEG kinds that zerorun refuses, to gray8 or rgb24.
+/// `data` is the file of this name, and gets bytes appended if OpenCV needs them. Errors:
+/// bad_input, too_many_pixels, not_built. Thread-safe, as the next one.
+Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules& rules,
                         std::vector<std::byte>& data, Frame& out);
 
 /// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,

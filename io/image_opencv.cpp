@@ -15,7 +15,6 @@
 #include <string_view>
 
 #include "codec/base/try.hpp"
-#include "io/byte_reader.hpp"
 #include "io/convert_timer.hpp"
 #include "io/image_file.hpp"
 #include "io/sample_reader.hpp"
@@ -185,24 +184,23 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray,
 
 }  // namespace
 
-Status decode_by_opencv(const std::string& path, ContentKind kind, const SampleRules& rules,
+Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules& rules,
                         std::vector<std::byte>& data, Frame& out) {
   ZR_TRY(load_opencv());
-  ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
-  if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(path, data));
-  if (kind == ContentKind::png) ZR_TRY(check_png_size(path, data));
-  ZR_TRY(check_stored_size(path, kind, data));
+  if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(name, data));
+  if (kind == ContentKind::png) ZR_TRY(check_png_size(name, data));
+  ZR_TRY(check_stored_size(name, kind, data));
   const QuietOpenCv quiet;
   try {
     // UNCHANGED: all bits, and no rotation by EXIF.
     const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
-    return take_image(path, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
+    return take_image(name, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
                       rules, out);
   } catch (const std::bad_alloc&) {
-    return Status(Errc::out_of_memory, "'" + path + "'");
+    return Status(Errc::out_of_memory, "'" + name + "'");
   } catch (const std::exception& error) {
-    if (is_memory_error(error)) return Status(Errc::out_of_memory, "'" + path + "'");
-    return Status(Errc::bad_input, "'" + path + "': " + reason(error));
+    if (is_memory_error(error)) return Status(Errc::out_of_memory, "'" + name + "'");
+    return Status(Errc::bad_input, "'" + name + "': " + reason(error));
   }
 }
 

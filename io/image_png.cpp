@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/byte_reader.hpp"
 #include "io/convert_timer.hpp"
 #include "io/image_file.hpp"
 #include "io/pixel_pack.hpp"
@@ -133,16 +132,15 @@ Status decode(std::span<const std::byte> data, const SampleRules& rules, Frame& 
 
 }  // namespace
 
-Status decode_png(const std::string& path, const SampleRules& rules, std::vector<std::byte>& data,
-                  Frame& out) {
-  ZR_TRY(read_whole_file(path, kMaxImageFileBytes, data));
+Status decode_png(const std::string& name, const SampleRules& rules,
+                  std::span<const std::byte> data, Frame& out) {
   try {
     const Status status = decode(data, rules, out);
     if (status) return status;
     return Status(status.code(),
-                  "'" + path + "'" + (status.detail().empty() ? "" : ": " + status.detail()));
+                  "'" + name + "'" + (status.detail().empty() ? "" : ": " + status.detail()));
   } catch (const std::bad_alloc&) {
-    return Status(Errc::out_of_memory, "'" + path + "'");
+    return Status(Errc::out_of_memory, "'" + name + "'");
   }
 }
 

@@ -35,18 +35,19 @@ struct Head {
 };
 
 /// False for everything but a regular file: a read could block, or consume the bytes of a pipe.
-bool read_head(const std::string& path, Head& head) {
+bool read_head(const std::string& path, OpenedFile* opened, Head& head) {
   constexpr std::size_t kHeadBytes = 1024;  // the header line of YUV4MPEG2 has less
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || error) return false;
   const auto size = std::filesystem::file_size(path, error);
   if (error) return false;
   // Not by std::ifstream, which repeats a read that EINTR ends for ever.
-  auto file = ByteReader::open(path);
+  auto file = opened != nullptr ? opened->open(path) : ByteReader::open(path);
   if (!file) return false;
-  head.bytes.resize(kHeadBytes);
-  head.bytes.resize(file->read(std::as_writable_bytes(std::span(head.bytes))));
+  const std::span<const std::byte> first = file->peek(kHeadBytes);
+  head.bytes.assign(reinterpret_cast<const char*>(first.data()), first.size());
   head.file_bytes = static_cast<double>(size);
+  if (opened != nullptr) opened->keep(*std::move(file));
   return true;
 }
 
@@ -112,7 +113,7 @@ std::optional<double> estimate(const Location& input, const SourceOptions& optio
   if (!parsed || parsed->kind == LocationKind::stream) return std::nullopt;
   Head head;
   if (parsed->kind == LocationKind::file) {
-    if (!read_head(parsed->path, head)) return std::nullopt;
+    if (!read_head(parsed->path, options.opened.get(), head)) return std::nullopt;
     if (input.format == "raw")
       return head.file_bytes / 1.5;  // 4:2:0; a frame of any format is as long within a factor of 3
     return pixels_of(head, options);
@@ -121,7 +122,8 @@ std::optional<double> estimate(const Location& input, const SourceOptions& optio
       FileSequence::open(*parsed, input.start_number, options.missing, options.file_numbers);
   if (!files) return std::nullopt;
   const auto first = files->next();
-  if (!first || !*first || !read_head((*first)->path, head)) return std::nullopt;
+  if (!first || !*first || !read_head((*first)->path, options.opened.get(), head))
+    return std::nullopt;
   SourceOptions whole = options;  // the range counts files here
   whole.first_frame = 0;
   whole.last_frame = -1;

@@ -21,6 +21,19 @@ namespace {
 /// Frames, packets, or image files, which can be opened as either.
 using Input = std::variant<FrameReaderPtr, PacketReaderPtr, FileSequence>;
 
+enum class Wanted { frames, packets };
+
+Status not_jpeg(const Location& location) {
+  return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
+}
+
+/// With a place for a file that several steps look at.
+SourceOptions with_opened(const SourceOptions& options) {
+  SourceOptions complete = options;
+  if (!complete.opened) complete.opened = opened_file();
+  return complete;
+}
+
 template <typename Reader>
 Result<Input> as_input(Result<Reader> reader) {
   if (!reader) return reader.status();
@@ -54,23 +67,35 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
 #endif
 }
 
+/// Whether an input of this kind has JPEG packets; what is not known may be a container.
+bool may_be_jpeg(ContentKind kind) noexcept {
+  return kind == ContentKind::jpeg || kind == ContentKind::unknown;
+}
+
 /// A file is an image, which is a sequence of one, or a stream.
 Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
-                        const SourceOptions& options) {
-  ZR_LET(reader, ByteReader::open(parsed.path));
+                        const SourceOptions& options, Wanted wanted) {
+  ZR_LET(reader, options.opened->open(parsed.path));
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  if (wanted == Wanted::packets && !may_be_jpeg(kind)) {
+    options.opened->keep(std::move(reader));
+    return not_jpeg(location);
+  }
   const std::string format = format_of(location);
   const bool image = kind == ContentKind::png || kind == ContentKind::tiff ||
                      kind == ContentKind::bmp || kind == ContentKind::webp ||
                      (kind == ContentKind::jpeg && !is_raw_mjpeg(format) &&
                       (format.empty() || is_image_extension(format)));
-  if (image) return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
+  if (image) {
+    options.opened->keep(std::move(reader));
+    return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
+  }
   // An extension that FFmpeg does not know must not keep it from looking inside the file.
   return open_bytes(std::move(reader),
                     location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options);
 }
 
-Result<Input> open_input(const Location& location, const SourceOptions& options) {
+Result<Input> open_input(const Location& location, const SourceOptions& options, Wanted wanted) {
   ZR_LET(parsed, parse_input(location));
   if (location.format == "raw" &&
       (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
@@ -82,13 +107,13 @@ Result<Input> open_input(const Location& location, const SourceOptions& options)
     ZR_LET(reader, ByteReader::open("-"));
     return open_bytes(std::move(reader), format_of({"", location.format, {}}), options);
   }
-  if (parsed.kind == LocationKind::file) return open_file(parsed, location, options);
+  if (parsed.kind == LocationKind::file) return open_file(parsed, location, options, wanted);
   return as_input(
       FileSequence::open(parsed, location.start_number, options.missing, options.file_numbers));
 }
 
 Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {
-  ZR_LET(input, open_input(location, options));
+  ZR_LET(input, open_input(location, options, Wanted::frames));
   if (auto* frames = std::get_if<FrameReaderPtr>(&input)) return std::move(*frames);
   if (auto* packets = std::get_if<PacketReaderPtr>(&input))
     return decode_packets(std::move(*packets), options);
@@ -96,10 +121,11 @@ Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceO
 }
 
 Result<PacketReaderPtr> open_packet_reader(const Location& location, const SourceOptions& options) {
-  ZR_LET(input, open_input(location, options));
+  ZR_LET(input, open_input(location, options, Wanted::packets));
   if (auto* packets = std::get_if<PacketReaderPtr>(&input)) return std::move(*packets);
-  if (auto* images = std::get_if<FileSequence>(&input)) return open_jpeg_files(std::move(*images));
-  return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
+  if (auto* images = std::get_if<FileSequence>(&input))
+    return open_jpeg_files(std::move(*images), *options.opened);
+  return not_jpeg(location);
 }
 
 }  // namespace
@@ -107,7 +133,7 @@ Result<PacketReaderPtr> open_packet_reader(const Location& location, const Sourc
 Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
                                                  const SourceOptions& options) {
   return guarded_open([&]() -> Result<std::unique_ptr<FrameSource>> {
-    ZR_LET(reader, open_frame_reader(input, options));
+    ZR_LET(reader, open_frame_reader(input, with_opened(options)));
     return select_frames(std::move(reader), options);
   });
 }
@@ -115,14 +141,14 @@ Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
 Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
                                                    const SourceOptions& options) {
   return guarded_open([&]() -> Result<std::unique_ptr<PacketSource>> {
-    ZR_LET(reader, open_packet_reader(input, options));
+    ZR_LET(reader, open_packet_reader(input, with_opened(options)));
     return select_packets(std::move(reader), options);
   });
 }
 
 Result<std::int64_t> count_listed_frames(const Location& input, const SourceOptions& options) {
   return guarded_open([&]() -> Result<std::int64_t> {
-    ZR_LET(reader, open_packet_reader(input, options));
+    ZR_LET(reader, open_packet_reader(input, with_opened(options)));
     const std::int64_t count = reader->listed_frames();
     if (count < 0) return count;
     const std::int64_t end = options.last_frame < 0 ? count : std::min(count, options.last_frame);

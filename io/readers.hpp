@@ -147,9 +147,10 @@ Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, int threads);
 /// Errors: invalid_argument (size or format), bad_input (a file that is not whole frames).
 Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
                                       const SampleRules& rules, int threads);
+/// `options.opened` is not null.
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
-Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence);
+Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, OpenedFile& opened);
 /// Decodes JPEG packets by zerorun's own decoder.
 FrameReaderPtr decode_packets(PacketReaderPtr packets, const SourceOptions& options);
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/ffmpeg/container_bytes.hpp"
 #include "io/ffmpeg/container_content.hpp"
-#include "io/ffmpeg/mkv_index.hpp"
 
 namespace zerorun::io::av {
 namespace {

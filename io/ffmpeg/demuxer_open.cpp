@@ -1,14 +1,13 @@
 // Opens the video stream of a file or a pipe by libavformat.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/ffmpeg/container_bytes.hpp"
 #include "io/ffmpeg/demuxer.hpp"
-#include "io/ffmpeg/input_head.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -16,78 +15,6 @@ namespace {
 constexpr int kPipeBufferBytes = 1 << 16;
 constexpr std::int64_t kMiscounted = 8;  // some writers of AVI include RIFF's own header
 constexpr std::size_t kHeadBytes = 8;    // for unknown_input(); a pipe is not read further
-
-/// The header of a chunk of an AVI file: its identifier, and the size of its data.
-struct AviChunk {
-  std::array<char, 4> id{};
-  std::uint64_t bytes = 0;
-
-  /// "00dc" and "00db" are pictures of stream 0.
-  bool is_picture_of(int stream) const noexcept {
-    return id[0] - '0' == stream / 10 && id[1] - '0' == stream % 10 && id[2] == 'd' &&
-           (id[3] == 'c' || id[3] == 'b');
-  }
-  bool is_named(std::string_view name) const noexcept {
-    return std::string_view(id.data(), id.size()) == name;
-  }
-};
-constexpr std::uint64_t kChunkHeadBytes = 8, kListHeadBytes = 12;
-
-/// nullopt at the end of the file, or where it cannot be read.
-std::optional<AviChunk> chunk_at(const ByteReader& file, std::uint64_t at) {
-  std::array<std::byte, kChunkHeadBytes> head{};
-  const std::span<std::byte> whole(head);
-  const Result<bool> read = file.read_at(at, {&whole, 1});
-  if (!read || !*read) return std::nullopt;
-  AviChunk chunk;
-  for (std::size_t i = 0; i < 4; ++i) {
-    chunk.id[i] = std::to_integer<char>(head[i]);
-    chunk.bytes |= std::to_integer<std::uint64_t>(head[4 + i]) << (8 * i);
-  }
-  return chunk;
-}
-
-/// The pictures with data from `at` on, by the headers of all chunks. 0 if there is no index behind
-/// them: then the list that FFmpeg has is that of the chunks that it has read, which is true.
-std::int64_t count_pictures(const ByteReader& file, std::uint64_t at, int stream) {
-  std::int64_t count = 0;
-  bool has_index = false;
-  while (const auto chunk = chunk_at(file, at)) {
-    if (chunk->id[0] == 0) break;  // zeros would be read 8 bytes at a time
-    if (chunk->is_picture_of(stream) && chunk->bytes > 0) ++count;
-    has_index |= chunk->is_named("idx1");
-    const bool is_list = chunk->is_named("LIST") || chunk->is_named("RIFF");
-    at += is_list ? kListHeadBytes : kChunkHeadBytes + chunk->bytes + chunk->bytes % 2;
-  }
-  return has_index ? count : 0;
-}
-
-/// True if FFmpeg would lose or invent packets, or go to a wrong one, by following the index of an
-/// AVI file. Measured with FFmpeg 5.1: where 5 of 24 entries lie outside of the file it gives 1
-/// frame, and all 24 if it cannot seek. One in 64 entries is compared with the file; all chunks
-/// are counted if the header promises more pictures than the index has.
-bool avi_index_lies(AVStream& stream, const ByteReader& file) {
-  const int entries = avformat_index_get_entries_count(&stream);
-  if (entries < 1 || !file.size()) return false;
-  constexpr int kSamples = 64;
-  const int step = std::max(1, entries / kSamples);
-  std::uint64_t end = 0;
-  for (int i = 0; i < entries; ++i) {
-    const AVIndexEntry& entry = *avformat_index_get_entry(&stream, i);
-    const auto at = static_cast<std::uint64_t>(entry.pos);
-    if (entry.pos < 0 || entry.size < 0 || at < end || at >= *file.size()) return true;
-    // What is cut off at the end of the file is reported as missing bytes.
-    end = at + kChunkHeadBytes + static_cast<std::uint64_t>(entry.size);
-    if (i % step != 0 && i != entries - 1) continue;
-    const auto chunk = chunk_at(file, at);
-    if (!chunk || !chunk->is_picture_of(stream.index)) return true;
-  }
-  // Time stamps count chunks without data, too, which repeat a picture and have no entry.
-  if (stream.nb_frames <= avformat_index_get_entry(&stream, entries - 1)->timestamp + 1)
-    return false;
-  const auto first = static_cast<std::uint64_t>(avformat_index_get_entry(&stream, 0)->pos);
-  return count_pictures(file, first, stream.index) > entries;
-}
 
 }  // namespace
 

@@ -19,7 +19,7 @@ FOLDERS = {
     "io's parsers": r"io/(byte_reader|frame_(pnm|y4m)|image_png|"
                     r"input_size|jpeg_splitter|location|metadata/|name_gaps|number_pattern|packet_mjpeg|picture_size|pnm_header|"
                     r"raw_video|read_whole_file|sample_rows|sequence|y4m_header|"
-                    r"ffmpeg/(container_content|demuxer|frame_times|input_head|mkv_index|mov_index))",
+                    r"ffmpeg/(container_bytes|container_content|demuxer|frame_times|mov_index))",
 }
 
 

@@ -1,4 +1,5 @@
-// Converts any frame layout to any other.
+// Converts frames: layouts, and interlaced pictures to whole ones. Measures the time of
+// conversions.
 // SPDX-License-Identifier: MIT
 #include "io/frame_convert.hpp"
 
@@ -7,10 +8,34 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
 #include "io/pixel_pack.hpp"
+#include "zerorun/convert.hpp"
 
 namespace zerorun::io {
+
+namespace {
+
+/// One for each thread: a lane asks for its own time after each frame.
+struct Converting {
+  std::chrono::nanoseconds total{0};
+  int timers = 0;  ///< that run now, one within another
+};
+thread_local Converting t_converting;
+
+}  // namespace
+
+ConvertTimer::ConvertTimer() noexcept : start_(std::chrono::steady_clock::now()) {
+  ++t_converting.timers;
+}
+
+ConvertTimer::~ConvertTimer() {
+  if (--t_converting.timers == 0) t_converting.total += std::chrono::steady_clock::now() - start_;
+}
+
+std::chrono::nanoseconds take_convert_time() noexcept {
+  return std::exchange(t_converting.total, {});
+}
+
 namespace {
 
 std::uint8_t clamp8(int value) noexcept {
@@ -184,6 +209,28 @@ Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
   else
     pack_yuv(planar, out);
   return Status::ok();
+}
+
+void deinterlace(const FrameView& frame, bool top_first) noexcept {
+  const ConvertTimer timer;
+  for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+    const std::size_t bytes = plane_row_bytes(frame.format, plane, frame.width);
+    const int rows = plane_rows(frame.format, plane, frame.height);
+    const int kept = top_first ? 0 : 1;
+    if (rows < 2) continue;
+    // The nearest kept line inside the picture.
+    const int last = kept + (rows - 1 - kept) / 2 * 2;
+    const auto line = [&](int row) { return row_of(frame, plane, std::clamp(row, kept, last)); };
+    for (int row = 1 - kept; row < rows; row += 2) {
+      const std::uint8_t* const from[4] = {line(row - 3), line(row - 1), line(row + 1),
+                                           line(row + 3)};
+      std::uint8_t* const to = row_of(frame, plane, row);
+      for (std::size_t i = 0; i < bytes; ++i) {
+        const int sum = 9 * (from[1][i] + from[2][i]) - from[0][i] - from[3][i];
+        to[i] = static_cast<std::uint8_t>(std::clamp((sum + 8) >> 4, 0, 255));
+      }
+    }
+  }
 }
 
 }  // namespace zerorun::io

@@ -1,10 +1,25 @@
-// Converts any frame layout to any other, for sources and sinks.
+// Converts any frame layout to any other, for sources and sinks, and measures the time of
+// conversions.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <chrono>
 
 #include "zerorun/frame.hpp"
 
 namespace zerorun::io {
+
+/// Measures from construction to destruction. Nested timers count once.
+class ConvertTimer {
+ public:
+  ConvertTimer() noexcept;
+  ~ConvertTimer();
+  ConvertTimer(const ConvertTimer&) = delete;
+  ConvertTimer& operator=(const ConvertTimer&) = delete;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
 
 /// Keeps its intermediate frames between calls. YCbCr <-> RGB by libjpeg's 16-bit fixed-point JFIF
 /// equations. Box filters reduce chroma; a centred triangle filter enlarges it (repetition for

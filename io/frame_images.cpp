@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "io/readers.hpp"
-#include "io/sinks.hpp"
 #include "io/image_file.hpp"
 #include "io/jpeg_splitter.hpp"
 

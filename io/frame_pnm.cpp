@@ -1,16 +1,134 @@
-// Reads PBM, PGM and PPM images, one after another, from files and pipes.
+// Reads PNM images (P1 to P6): one, or a stream of them.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 
-#include "io/convert_timer.hpp"
-#include "io/readers.hpp"
+#include "codec/base/try.hpp"
+#include "io/byte_reader.hpp"
+#include "io/frame_convert.hpp"
 #include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
-#include "io/pnm_header.hpp"
+#include "io/readers.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun::io {
 namespace {
+
+struct PnmHeader {
+  int kind = 6;  // the digit after P: 1 and 4 bits, 2 and 5 grey, 3 and 6 RGB; 1 to 3 are text
+  int width = 0, height = 0;
+  int max_value = 255;  // 1 to 65535
+
+  bool is_text() const noexcept { return kind <= 3; }
+  bool is_bitmap() const noexcept { return kind == 1 || kind == 4; }
+  int channels() const noexcept { return kind == 3 || kind == 6 ? 3 : 1; }
+  /// Of the binary kinds.
+  std::uint64_t row_bytes() const noexcept {
+    const auto samples = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(channels());
+    if (is_bitmap()) return (samples + 7) / 8;
+    return samples * (max_value > 255 ? 2 : 1);
+  }
+  std::uint64_t sample_bytes() const noexcept {
+    return row_bytes() * static_cast<std::uint64_t>(height);
+  }
+  PixelFormat format() const noexcept {
+    return channels() == 3 ? PixelFormat::rgb24 : PixelFormat::gray8;
+  }
+};
+
+constexpr int kMaxValue = 65535;
+
+bool is_blank(int c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+Status malformed(const ByteReader& reader, const std::string& what) {
+  if (!reader.error()) return reader.error();
+  return Status(Errc::bad_input, "'" + reader.name() + "': the PNM header " + what);
+}
+
+int peek_byte(ByteReader& reader) {
+  const std::span<const std::byte> one = reader.peek(1);
+  return one.empty() ? -1 : static_cast<int>(one[0]);
+}
+
+/// Reads up to the first byte of the samples.
+/// Leaves the reader at the next byte that is neither a blank nor part of a comment.
+void skip_blanks(ByteReader& reader) {
+  for (;;) {
+    int c = peek_byte(reader);
+    if (c == '#') {
+      do c = reader.get();
+      while (c >= 0 && c != '\n');
+    } else if (is_blank(c)) {
+      reader.consume(1);
+    } else {
+      return;
+    }
+  }
+}
+
+/// The next number of a header or text image; -1 if there is none or it is over 65535.
+int read_number(ByteReader& reader) {
+  skip_blanks(reader);
+  int value = -1;
+  for (int c = peek_byte(reader); c >= '0' && c <= '9'; c = peek_byte(reader)) {
+    value = (value < 0 ? 0 : value) * 10 + (c - '0');
+    if (value > kMaxValue) return -1;
+    reader.consume(1);
+  }
+  return value;
+}
+
+/// The next 0 or 1 of a text bitmap, where blanks between digits are optional; else -1.
+int read_bit(ByteReader& reader) {
+  skip_blanks(reader);
+  const int c = peek_byte(reader);
+  if (c != '0' && c != '1') return -1;
+  reader.consume(1);
+  return c - '0';
+}
+
+Result<PnmHeader> read_header(ByteReader& reader) {
+  const int p = reader.get(), digit = reader.get();
+  if (p != 'P' || digit < '1' || digit > '6')
+    return malformed(reader, "does not start with P1 to P6");
+  PnmHeader header;
+  header.kind = digit - '0';
+  if (!is_blank(peek_byte(reader)) && peek_byte(reader) != '#')
+    return malformed(reader, "does not start with P1 to P6");
+  header.width = read_number(reader);
+  header.height = read_number(reader);
+  if (header.width < 1 || header.height < 1)
+    return malformed(reader, "has no usable size; JPEG holds 1x1 to 65535x65535");
+  header.max_value = header.is_bitmap() ? 1 : read_number(reader);
+  if (header.max_value < 1) return malformed(reader, "has no maximum from 1 to 65535");
+  if (std::int64_t{header.width} * header.height > StreamLimits{}.max_pixels)
+    return Status(Errc::too_many_pixels, "'" + reader.name() + "' says " +
+                                             std::to_string(header.width) + "x" +
+                                             std::to_string(header.height));
+  // Exactly one blank: the first sample of a binary image may look like another one.
+  if (!header.is_text() && !is_blank(reader.get()))
+    return malformed(reader, "does not end in a blank");
+  return header;
+}
+
+/// The error of an image whose samples end too early.
+Status pnm_cut_short(const ByteReader& reader) {
+  if (!reader.error()) return reader.error();
+  return Status(Errc::bad_input, "'" + reader.name() + "': the PNM image is cut short");
+}
+
+/// Reads up to the first sample. A header may lie about its size: it is an error if the file cannot
+/// hold the samples, so that nothing is allocated for them.
+/// Errors: bad_input, too_many_pixels, read_failed.
+Result<PnmHeader> read_pnm_header(ByteReader& reader) {
+  ZR_LET(header, read_header(reader));
+  const std::uint64_t need = header.is_text() ? std::uint64_t{1} : header.sample_bytes();
+  if (need > reader.remaining()) return pnm_cut_short(reader);
+  return header;
+}
 
 /// Scales 0..max_value to 0..255, rounded; larger samples are clipped.
 class PnmScale {

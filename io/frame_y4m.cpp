@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "io/alpha_blend.hpp"
-#include "io/convert_timer.hpp"
+#include "io/samples.hpp"
+#include "io/frame_convert.hpp"
 #include "io/readers.hpp"
 #include "io/frame_parts.hpp"
 #include "io/y4m_header.hpp"

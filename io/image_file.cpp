@@ -85,10 +85,6 @@ ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   return ContentKind::unknown;
 }
 
-bool is_jpeg(std::span<const std::byte> packet) noexcept {
-  return packet.size() >= 2 && packet[0] == std::byte{0xFF} && packet[1] == std::byte{0xD8};
-}
-
 Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo& facts,
                                   int threads) {
   ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));

@@ -19,8 +19,6 @@ enum class ContentKind : std::uint8_t { unknown, y4m, pnm, jpeg, png, tiff, bmp,
 /// The kind of a file by its first bytes (kSniffBytes are enough), never by its name.
 ContentKind sniff(std::span<const std::byte> first_bytes) noexcept;
 inline constexpr std::size_t kSniffBytes = 12;
-/// True if a packet starts with SOI (T.81 B.2.1).
-bool is_jpeg(std::span<const std::byte> packet) noexcept;
 
 /// 2^27 pixels of 16-bit RGBA, uncompressed.
 inline constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;
@@ -57,6 +55,13 @@ Status encode_png(const ConstFrameView& frame, std::vector<std::byte>& out);
 /// bad_input, too_many_pixels, not_built. Thread-safe, as the next one.
 Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules& rules,
                         std::vector<std::byte>& data, Frame& out);
+
+/// What TIFF and WebP files say of their size, before a library allocates for it. Errors:
+/// too_many_pixels, for a picture, or a tile of a TIFF file, that has more than
+/// StreamLimits allows. ok for other kinds, and for a file that does not tell: its decoder refuses
+/// it.
+Status check_stored_size(const std::string& name, ContentKind kind,
+                         std::span<const std::byte> data);
 
 /// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,
 /// out_of_memory, not_built.

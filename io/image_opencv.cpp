@@ -15,11 +15,10 @@
 #include <string_view>
 
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
+#include "io/frame_convert.hpp"
 #include "io/image_file.hpp"
-#include "io/sample_reader.hpp"
+#include "io/samples.hpp"
 #include "io/pixel_pack.hpp"
-#include "io/picture_size.hpp"
 #include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_opencv();  // .cmake/load_at_run_time.cmake

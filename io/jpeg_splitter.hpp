@@ -4,12 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "io/byte_reader.hpp"
 
 namespace zerorun::io {
+
+/// True if a packet starts with SOI (T.81 B.2.1).
+inline bool is_jpeg(std::span<const std::byte> packet) noexcept {
+  return packet.size() >= 2 && packet[0] == std::byte{0xFF} && packet[1] == std::byte{0xD8};
+}
 
 /// Skips marker segments by their length, so that a thumbnail in an APPn does not end the image.
 /// Skips and counts bytes between images.

@@ -1,6 +1,6 @@
 // The numbers in file names: their order, and those that are missing between them.
 // SPDX-License-Identifier: MIT
-#include "io/name_gaps.hpp"
+#include "io/sequence.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "io/format_words.hpp"
+#include "io/location.hpp"
 #include "io/image_file.hpp"
 #include "io/opening.hpp"
 #include "io/readers.hpp"

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "io/format_words.hpp"
 #include "io/location.hpp"
 #include "io/opening.hpp"
 #include "io/sinks.hpp"
@@ -125,6 +124,19 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
 }
 
 }  // namespace
+
+bool is_turned(const SinkOptions& options) noexcept {
+  return options.mirrored || options.rotation_degrees % 360 != 0;
+}
+
+std::string rotation_notice(const SinkOptions& options, const std::string& container) {
+  const std::string degrees = std::to_string(options.rotation_degrees) + " degrees";
+  const std::string what = !options.mirrored               ? "the rotation of " + degrees
+                           : options.rotation_degrees == 0 ? "mirroring"
+                                                           : "mirroring and rotation of " + degrees;
+  return container + " has no place for " + what +
+         "; players will show the video as it is stored (.mov and .mp4 keep it)";
+}
 
 Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
                                                      const SinkOptions& options) {

@@ -1,12 +1,16 @@
-// How readers, sources and sinks are opened: start() can fail, and libraries throw.
+// How readers, sources and sinks are opened: start() can fail, libraries throw, and the system has
+// errors.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <exception>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::io {
 
@@ -25,6 +29,12 @@ auto guarded_open(const Open& open) -> decltype(open()) {
   } catch (const std::exception& error) {
     return Status(Errc::open_failed, error.what());
   }
+}
+
+/// "'NAME': REASON", for example "'a.png': No space left on device". Thread-safe, unlike
+/// strerror().
+inline Status system_failure(Errc code, const std::string& name, int error_number) {
+  return Status(code, "'" + name + "': " + std::generic_category().message(error_number));
 }
 
 }  // namespace zerorun::io

@@ -1,6 +1,6 @@
 // What TIFF and WebP files say of their size.
 // SPDX-License-Identifier: MIT
-#include "io/picture_size.hpp"
+#include "io/image_file.hpp"
 
 #include <algorithm>
 #include <cstdint>

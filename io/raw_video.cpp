@@ -1,20 +1,90 @@
-// Reads video without headers: frames of one size and format, one after another.
+// Reads and writes video without headers.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "io/alpha_blend.hpp"
-#include "io/convert_timer.hpp"
 #include "io/frame_convert.hpp"
+#include "io/frame_parts.hpp"
 #include "io/pixel_pack.hpp"
 #include "io/pool.hpp"
-#include "io/raw_video_formats.hpp"
 #include "io/readers.hpp"
+#include "io/samples.hpp"
+#include "io/sinks.hpp"
 #include "io/ycc_to_jfif.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::io {
 namespace {
+
+struct RawFormat {
+  std::string_view name;  // FFmpeg's
+  PixelFormat format;
+  bool full_range;
+  int depth_bits = 8;  // more: 16 bits little-endian for each sample
+  int alpha_at = -1;   // of RGB: the byte of a pixel that is alpha
+};
+
+using P = PixelFormat;
+constexpr std::array kRawFormats{
+    RawFormat{"yuv420p", P::yuv420p, false},
+    RawFormat{"yuv422p", P::yuv422p, false},
+    RawFormat{"yuv444p", P::yuv444p, false},
+    RawFormat{"yuv440p", P::yuv440p, false},
+    RawFormat{"yuv411p", P::yuv411p, false},
+    RawFormat{"yuvj420p", P::yuv420p, true},
+    RawFormat{"yuvj422p", P::yuv422p, true},
+    RawFormat{"yuvj444p", P::yuv444p, true},
+    RawFormat{"yuvj440p", P::yuv440p, true},
+    RawFormat{"yuvj411p", P::yuv411p, true},
+    RawFormat{"gray", P::gray8, true},
+    RawFormat{"nv12", P::nv12, false},
+    RawFormat{"nv21", P::nv21, false},
+    RawFormat{"yuyv422", P::yuyv, false},
+    RawFormat{"uyvy422", P::uyvy, false},
+    RawFormat{"rgb24", P::rgb24, true},
+    RawFormat{"bgr24", P::bgr24, true},
+    RawFormat{"rgb0", P::rgbx32, true},
+    RawFormat{"rgba", P::rgbx32, true, 8, 3},
+    RawFormat{"bgr0", P::bgrx32, true},
+    RawFormat{"bgra", P::bgrx32, true, 8, 3},
+    RawFormat{"0rgb", P::xrgb32, true},
+    RawFormat{"argb", P::xrgb32, true, 8, 0},
+    RawFormat{"0bgr", P::xbgr32, true},
+    RawFormat{"abgr", P::xbgr32, true, 8, 0},
+    RawFormat{"yuv420p10le", P::yuv420p, false, 10},
+    RawFormat{"yuv422p10le", P::yuv422p, false, 10},
+    RawFormat{"yuv444p10le", P::yuv444p, false, 10},
+    RawFormat{"gray10le", P::gray8, true, 10},
+    RawFormat{"yuv420p12le", P::yuv420p, false, 12},
+    RawFormat{"yuv422p12le", P::yuv422p, false, 12},
+    RawFormat{"yuv444p12le", P::yuv444p, false, 12},
+    RawFormat{"gray12le", P::gray8, true, 12},
+    RawFormat{"yuv420p16le", P::yuv420p, false, 16},
+    RawFormat{"yuv422p16le", P::yuv422p, false, 16},
+    RawFormat{"yuv444p16le", P::yuv444p, false, 16},
+    RawFormat{"gray16le", P::gray8, true, 16},
+};
+
+/// `for_output` is for the message alone. Errors: invalid_argument (no such format).
+Result<RawFormat> find_raw_format(const std::string& name, bool for_output) {
+  std::string all;
+  for (const RawFormat& known : kRawFormats) {
+    if (known.name == name) return known;
+    all += (all.empty() ? "" : ", ") + std::string(known.name);
+  }
+  return Status(Errc::invalid_argument, "raw video is not " +
+                                            std::string(for_output ? "written" : "read") + " as '" +
+                                            name + "'; take one of " + all);
+}
 
 /// Rows without gaps, one plane after another.
 ConstFrameView view_of(PixelFormat format, int width, int height, const std::byte* data,
@@ -166,6 +236,10 @@ class RawReader final : public FrameReader {
 
 }  // namespace
 
+bool is_raw_video(const std::string& format) {
+  return format == "raw" || format == "yuv" || format == "rgb";
+}
+
 Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
                                       const SampleRules& rules, int threads) {
   ZR_LET(format, find_raw_format(video.pixel_format, false));
@@ -179,6 +253,99 @@ Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
     return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
   return started<FrameReader>(
       std::make_unique<RawReader>(std::move(reader), video, format, rules, threads));
+}
+
+namespace {
+
+class RawSink final : public HalvedFrameSink {
+ public:
+  RawSink(std::unique_ptr<OutputFile> file, const std::optional<RawFormat>& format)
+      : file_(std::move(file)),
+        format_(format ? std::optional(format->format) : std::nullopt),
+        depth_bits_(format ? format->depth_bits : 8) {
+    if (depth_bits_ <= 8) return;
+    luma_ = widened(0);
+    chroma_ = widened(128);
+  }
+
+  PixelFormat wanted_format(PixelFormat native) const override { return format_.value_or(native); }
+
+  Status prepare(const ConstFrameView& frame, Outgoing& out) override {
+    ZR_TRY(validate(frame));
+    ZR_LET(wanted, frames_.in_format(wanted_format(frame.format), frame, out));
+    if (std::int64_t unset = 0;
+        !size_.compare_exchange_strong(unset, size_of(frame)) && unset != size_of(frame))
+      return Status(Errc::unsupported_output, "raw video cannot change its size");
+    out.parts.clear();
+    if (depth_bits_ > 8)
+      widen(wanted, out);
+    else
+      add_frame(wanted, out.parts);
+    return Status::ok();
+  }
+
+  Status finish() override { return committed() == 0 ? no_frame(*file_) : file_->commit(); }
+  std::int64_t bytes_written() const override { return file_->size(); }
+
+ private:
+  Status place(Outgoing& out) override { return file_->write(out.parts); }
+
+  using Words = std::array<std::uint16_t, 256>;
+
+  /// Full range of 8 bits to full range of the depth (ITU-T H.273, 8.3). `zero` is black, or chroma
+  /// without colour.
+  Words widened(int zero) const {
+    const int top = (1 << depth_bits_) - 1, middle = zero << (depth_bits_ - 8);
+    Words words{};
+    for (int value = 0; value < 256; ++value) {
+      const int scaled = static_cast<int>(std::lround((value - zero) * top / 255.0));
+      words[static_cast<std::size_t>(value)] =
+          static_cast<std::uint16_t>(std::clamp(middle + scaled, 0, top));
+    }
+    return words;
+  }
+
+  /// Little-endian, as every machine that this runs on.
+  void widen(const ConstFrameView& frame, Outgoing& out) const {
+    const ConvertTimer timer;
+    std::size_t samples = 0;
+    for (int plane = 0; plane < plane_count(frame.format); ++plane)
+      samples += plane_row_bytes(frame.format, plane, frame.width) *
+                 static_cast<std::size_t>(plane_rows(frame.format, plane, frame.height));
+    out.bytes.resize(2 * samples);
+    auto* to = out.bytes.data();
+    for (int plane = 0; plane < plane_count(frame.format); ++plane) {
+      const Words& words = plane == 0 ? luma_ : chroma_;
+      const std::size_t count = plane_row_bytes(frame.format, plane, frame.width);
+      for (int row = 0; row < plane_rows(frame.format, plane, frame.height); ++row) {
+        const std::uint8_t* from = row_of(frame, plane, row);
+        for (std::size_t i = 0; i < count; ++i, to += 2) std::memcpy(to, &words[from[i]], 2);
+      }
+    }
+    out.parts.emplace_back(out.bytes);
+  }
+
+  static std::int64_t size_of(const ConstFrameView& frame) noexcept {
+    return std::int64_t{frame.width} << 32 | frame.height;
+  }
+
+  std::unique_ptr<OutputFile> file_;
+  std::atomic<std::int64_t> size_{0};  // of all frames; 0 before the first
+  std::optional<PixelFormat> format_;
+  int depth_bits_;
+  Words luma_{}, chroma_{};  // of a depth over 8 bits
+  WantedFrames frames_;
+};
+
+}  // namespace
+
+Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {
+  std::optional<RawFormat> format;
+  if (!options.raw_format.empty()) {
+    ZR_LET(found, find_raw_format(options.raw_format, true));
+    format = found;
+  }
+  return FrameSinkPtr(std::make_unique<RawSink>(std::move(file), format));
 }
 
 }  // namespace zerorun::io

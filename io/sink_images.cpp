@@ -5,7 +5,8 @@
 #include "io/sinks.hpp"
 #include "io/frame_parts.hpp"
 #include "io/image_file.hpp"
-#include "io/metadata/embed_content.hpp"
+#include "io/jpeg_splitter.hpp"
+#include "io/metadata/metadata.hpp"
 
 namespace zerorun::io {
 namespace {

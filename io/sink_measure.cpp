@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "io/image_file.hpp"
+#include "io/jpeg_splitter.hpp"
 #include "io/sinks.hpp"
 #include "io/frame_parts.hpp"
 #include "io/md5.hpp"

@@ -11,7 +11,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/frame_convert.hpp"
-#include "io/image_output.hpp"
+#include "io/output_file.hpp"
 #include "io/opening.hpp"
 #include "io/pool.hpp"
 #include "zerorun/sink.hpp"

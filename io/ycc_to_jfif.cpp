@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "io/pixel_pack.hpp"
-#include "io/sample_rows.hpp"
+#include "io/samples.hpp"
 
 namespace zerorun::io {
 namespace {

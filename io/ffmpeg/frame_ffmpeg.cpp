@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
+#include "io/frame_convert.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "io/image_file.hpp"
+#include "io/jpeg_splitter.hpp"
 #include "io/ffmpeg/audio_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/mov_index.hpp"

@@ -1,7 +1,7 @@
 // Conversion from the space of an ICC profile to sRGB, by lcms2.
 // SPDX-License-Identifier: MIT
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
+#include "io/frame_convert.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/convert.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "io/metadata/bytes.hpp"
+#include "io/metadata/metadata.hpp"
 #include "io/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
+#include "io/frame_convert.hpp"
 #include "io/pixel_pack.hpp"
 
 namespace zerorun::io {

@@ -1,13 +1,26 @@
-// How samples of picture files become 8 bits without alpha: by the rules of the caller.
+// Samples of pictures by the rules of the caller: depth, dither, alpha, colour.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-#include "io/bayer.hpp"
+#include "io/ycc_to_jfif.hpp"
 #include "zerorun/content.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun::io {
+
+/// 0 to 252 in steps of 4, each once in 8x8 pixels.
+constexpr std::uint32_t bayer(int x, int y) noexcept {
+  std::uint32_t value = 0;
+  for (int bit = 0; bit < 3; ++bit) {
+    const auto column = static_cast<std::uint32_t>(x >> bit & 1);
+    const auto row = static_cast<std::uint32_t>(y >> bit & 1);
+    value = value << 2 | (column ^ row) << 1 | row;
+  }
+  return value << 2;
+}
 
 /// 65535 -> 255, rounded.
 inline std::uint8_t reduce16(std::uint16_t value) noexcept {
@@ -39,5 +52,21 @@ struct SampleReader {
     return static_cast<std::uint8_t>((value * 256U / 257U + bayer(x, y)) >> 8);
   }
 };
+
+/// Alpha of every pixel of a frame; the highest value of the depth is opaque.
+struct AlphaPlane {
+  const std::uint8_t* data = nullptr;  ///< bytes, or native 16-bit words if the depth is over 8
+  std::ptrdiff_t stride_bytes = 0;
+  int step_bytes = 1;  ///< from a pixel to the next one of its row
+  int depth_bits = 8;  ///< 8 to 16
+};
+
+/// Changes `frame`, which is full range: planar YCbCr, grey or RGB. A chroma sample takes the mean
+/// alpha of the pixels that it covers. Alpha::ignore changes nothing.
+void blend(const AlphaPlane& alpha, Alpha over, const FrameView& frame) noexcept;
+
+/// As YccToJfif::convert().
+void convert_by_terms(const SampleConversion& conversion, const YccPlanes& in, const FrameView& out,
+                      bool dither);
 
 }  // namespace zerorun::io

@@ -1,4 +1,5 @@
-// Reads numbers from file data that is not trusted: reads beyond the end give nothing.
+// What the readers and writers of metadata share: numbers in file data that is not trusted, zlib,
+// EXIF's orientation.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +8,11 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "zerorun/content.hpp"
 
 namespace zerorun::io {
 
@@ -41,5 +46,21 @@ inline void put_number(std::span<std::uint8_t> out, std::uint32_t value, bool li
   for (std::size_t i = 0; i < out.size(); ++i, value >>= 8)
     out[little ? i : out.size() - 1 - i] = static_cast<std::uint8_t>(value);
 }
+
+/// Empty if the stream is damaged, longer than 16 MiB unpacked, or this build has no zlib.
+std::vector<std::uint8_t> inflate(ByteSpan packed);
+/// Empty if this build has no zlib.
+std::vector<std::uint8_t> deflate(ByteSpan bytes);
+std::uint32_t png_crc(ByteSpan bytes) noexcept;
+
+/// The orientation tag of EXIF data, 1 if there is none or it is damaged.
+int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
+/// Sets the orientation tag where there is one.
+void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
+
+/// Puts ICC, EXIF and XMP into a picture file that was just made. `file` is a whole PNG, WebP or
+/// TIFF file without such content; others stay as they are.
+void embed_content(const PictureContent& content, const std::string& extension,
+                   std::vector<std::byte>& file);
 
 }  // namespace zerorun::io

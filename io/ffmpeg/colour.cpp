@@ -6,8 +6,8 @@
 #include <string>
 
 #include "codec/base/try.hpp"
-#include "io/pixel_pack.hpp"
-#include "io/samples.hpp"
+#include "io/samples/pixel_pack.hpp"
+#include "io/samples/samples.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io::av {

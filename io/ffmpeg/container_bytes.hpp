@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "io/byte_reader.hpp"
+#include "io/base/byte_reader.hpp"
 #include "zerorun/status.hpp"
 
 struct AVFormatContext;

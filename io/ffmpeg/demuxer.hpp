@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/byte_reader.hpp"
+#include "io/base/byte_reader.hpp"
 #include "io/ffmpeg/frame_times.hpp"
-#include "io/readers.hpp"
+#include "io/base/readers.hpp"
 
 namespace zerorun::io::av {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "io/metadata/metadata.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/samples/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"
 

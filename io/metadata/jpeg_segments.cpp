@@ -4,7 +4,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "io/metadata/metadata.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/samples/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"
 

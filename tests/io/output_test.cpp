@@ -1,6 +1,6 @@
 // Outputs: renamed at the end, nothing overwritten unless asked for, write errors with reasons.
 // SPDX-License-Identifier: MIT
-#include "io/output_file.hpp"
+#include "io/output/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -58,13 +58,21 @@ floor cuda/entropy 'cuda/(entropy|base)|codec/(base|arith)'
 floor cuda/stages 'cuda/(stages|base)|codec/(pipeline|encode|decode|syntax|base|arith)'
 floor cuda/encode 'cuda/(encode|stages|base)|codec/(capi|pipeline|encode|syntax|base|arith)'
 floor cuda/decode 'cuda/(decode|stages|base)|codec/(capi|pipeline|decode|syntax|base|arith)'
-floor io/avi 'io/avi|io|codec/(base|arith)'
-floor io 'io|io/avi|io/ffmpeg|io/gstreamer|io/metadata|codec/(base|arith)'
+floor io/base 'io/base|codec/(base|arith)'
+floor io/samples 'io/samples|codec/(base|arith)'
+floor io/metadata 'io/(metadata|samples)|codec/(base|arith)'
+floor io/mjpeg 'io/(mjpeg|base|samples)|codec/base'
+floor io/output 'io/(output|mjpeg|base|samples)|codec/base'
+floor io/raw 'io/(raw|output|base|samples)|codec/base'
+floor io/pictures 'io/(pictures|output|mjpeg|metadata|base|samples)|codec/base'
+floor io/ffmpeg 'io/(ffmpeg|output|mjpeg|base|samples)|codec/base'
+floor io/input 'io/(input|raw|pictures|output|mjpeg|base|samples)|codec/base'
+floor io/gstreamer 'io/(gstreamer|samples)|codec/base'
 floor apps 'apps(/[a-z]+)*|codec/(api|base|arith)'
 floor apps/python 'apps/python/binding|codec/base'
 floor samples 'samples'
-# Every folder of codec and cuda has its line above.
-for folder in $(git ls-files 'codec/*.?pp' 'cuda/*.?pp' 'cuda/*.cu*' | cut -d/ -f1-2 | sort -u); do
+# Every folder of codec, cuda and io has its line above.
+for folder in $(git ls-files 'codec/*.?pp' 'cuda/*.?pp' 'cuda/*.cu*' 'io/*.?pp' | cut -d/ -f1-2 | sort -u); do
   case $folder in
     */include | cuda/together.cu) ;;
     *) grep -q "^floor $folder " "${BASH_SOURCE[0]}" || complain "$folder is no floor of the house" ;;

@@ -62,12 +62,12 @@ plant "the C interface of the device coders alone includes codec/capi:" \
 plant "codec uses no I/O of zerorun:" codec/api/planted_io.cpp '#include <zerorun/ffmpeg.hpp>'
 plant "codec includes no CUDA, FFmpeg or OpenCV header:" codec/api/planted_foreign.cpp \
   '#include <opencv2/core.hpp>'
-plant "io includes no CUDA header:" io/planted_cuda.hpp '#include <cuda_runtime.h>'
+plant "io includes no CUDA header:" io/base/planted_cuda.hpp '#include <cuda_runtime.h>'
 plant "cuda knows no io:" cuda/base/planted_io.cu '#include "zerorun/io.hpp"'
 plant "apps leave files and codecs to io; only the benchmark's coders and peers and the Python package use libraries themselves:" \
   apps/encode/planted_codec.cpp '  #  include <libavcodec/avcodec.h>'
 plant "public headers include public headers only:" io/include/zerorun/planted.hpp \
-  '#include "io/location.hpp"'
+  '#include "io/base/location.hpp"'
 plant "the library prints nothing:" codec/base/planted_print.cpp 'void f() { std::puts("x"); }'
 
 unplanted=$(sed -nE 's/^forbid "([^"]*)".*/\1/p' "$checker" |

@@ -151,6 +151,7 @@ void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
         Exit::usage,
         "--on-error skip and hold do not go with --shard, --range and --resume; black and stop do");
   find_all_devices(options.device);
+  options.input.opened = io::opened_file();
   console::set_verbosity(options.report.quiet, options.report.verbose);
   console::hide_lines_of_libraries();
   apply_format_option(options.format, output_is_jpeg, options.input, options.output);

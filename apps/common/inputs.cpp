@@ -71,6 +71,12 @@ std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
   fail(Exit::input, input.name, packets.status());
 }
 
+bool is_read_once(const InputOptions& input) {
+  struct stat info {};
+  return input.name == "-" || (::stat(input.name.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+                               !S_ISDIR(info.st_mode));
+}
+
 bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept {
   return stream.height < info.height * 3 / 4;  // FFmpeg has the same rule
 }

@@ -16,6 +16,9 @@ namespace zerorun::app {
 std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
                                                     const io::SourceOptions& options);
 
+/// True for stdin and named pipes: their bytes come once.
+bool is_read_once(const InputOptions& input);
+
 /// In interlaced video a packet can hold one of the two fields of a picture. A source of frames
 /// weaves them together.
 bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept;

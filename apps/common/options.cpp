@@ -174,6 +174,7 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
   options.file_numbers = input.file_numbers;
   options.raw = input.raw;
   options.broken = input.broken;
+  options.opened = input.opened;
   options.tell_broken = [broken = input.broken](const std::string& name, const Status& error) {
     const char* const what = broken == io::BrokenFrames::skip   ? "it is left out"
                              : broken == io::BrokenFrames::hold ? "the one before it is repeated"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct InputOptions {
   std::optional<std::int64_t> start_number;
   io::MissingFrames missing = io::MissingFrames::error;
   std::optional<std::int64_t> max_pixels;
+  std::shared_ptr<io::OpenedFile> opened = {};  ///< of one command, which opens a picture once
 };
 
 struct OutputOptions {

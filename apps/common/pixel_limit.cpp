@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/common/failure.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
 
 namespace zerorun::app {
@@ -44,8 +45,10 @@ std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
   auto source = io::open_frames(location, options);
   if (source) return *std::move(source);
   // Only a file gets here: a pipe is opened before its first frame is decoded.
-  const bool is_jpeg = source.status().code() == Errc::too_many_pixels && input.name != "-" &&
-                       io::open_packets(location, {}).is_ok();
+  io::SourceOptions any_size;
+  any_size.opened = options.opened;
+  const bool is_jpeg = source.status().code() == Errc::too_many_pixels && !is_read_once(input) &&
+                       io::open_packets(location, any_size).is_ok();
   fail_input(input.name, source.status(), is_jpeg);
 }
 

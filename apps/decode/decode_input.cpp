@@ -25,8 +25,8 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
   // Pictures that stand in for broken ones come from the source of frames.
   if (input_.broken == io::BrokenFrames::stop)
     packets_ = open_jpeg_packets(input_, source_options(input_, device_));
-  // stdin cannot be opened again for another format, so that of pictures is asked for at once.
-  const bool wants_rgb = input_.name == "-" && for_images;
+  // A pipe cannot be opened again for another format, so that of pictures is asked for at once.
+  const bool wants_rgb = is_read_once(input_) && for_images;
   if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);
   read_first();
   read_shape();
@@ -74,11 +74,12 @@ void DecodeInput::read_shape() {
 
 void DecodeInput::want_format(PixelFormat format) {
   if (packets_ || format == native_) return;
-  if (input_.name == "-") {
+  if (is_read_once(input_)) {
     // rgb24 was asked for already, so `format` can only be gray8, of a grey source.
     if (native_ == PixelFormat::rgb24) return;
-    fail(Exit::input, fmt::format("{}: {} pictures from stdin cannot be converted to {}",
-                                  input_.name, name(native_), name(format)));
+    fail(Exit::input,
+         fmt::format("{}: {} pictures from {} cannot be converted to {}", input_.name,
+                     name(native_), input_.name == "-" ? "stdin" : "a pipe", name(format)));
   }
   open_frames(format);
   read_first();

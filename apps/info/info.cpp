@@ -73,9 +73,11 @@ InputFacts gather(const InfoOptions& options) {
   InputFacts facts;
   facts.name = options.input;
   facts.file_bytes = regular_file_bytes(options.input);
-  const auto packets = open_jpeg_packets(input, {});
+  io::SourceOptions source;
+  source.opened = io::opened_file();
+  const auto packets = open_jpeg_packets(input, source);
   if (!packets) {
-    facts.source = value_or_fail(io::probe(input_location(input), {}), Exit::input, input.name);
+    facts.source = value_or_fail(io::probe(input_location(input), source), Exit::input, input.name);
     if (facts.source.picture) facts.picture = *facts.source.picture;
     return facts;
   }

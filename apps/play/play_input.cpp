@@ -43,6 +43,7 @@ PlayInput::PlayInput(const InputOptions& input, const DeviceOptions& device, Pix
   if (pixels != Pixels::stored) options_.pixel_format = PixelFormat::bgrx32;
   if (pixels == Pixels::shown)
     options_.accepted_formats = {PixelFormat::yuv420p, PixelFormat::gray8};
+  options_.opened = io::opened_file();
   packets_ = open_jpeg_packets(input_, options_);
   if (!packets_) open_frames();
   read_shape(pixels);
@@ -67,7 +68,7 @@ void PlayInput::read_shape(Pixels pixels) {
   first_status_ = more.status();
   if (packets_ && more) {
     const auto stream = inspect(first.jpeg, options_.limits);
-    if (stream && is_field(*stream, info()) && input_.name != "-") {
+    if (stream && is_field(*stream, info()) && !is_read_once(input_)) {
       open_frames();
       return read_shape(pixels);
     }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/readers.hpp"
 #include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_ffmpeg();  // .cmake/load_at_run_time.cmake
@@ -130,9 +129,3 @@ AVRational to_av(const Rational& r) noexcept {
 }
 
 }  // namespace zerorun::io::av
-
-namespace zerorun::io {
-
-bool has_ffmpeg_libraries() noexcept { return zerorun_load_ffmpeg() == nullptr; }
-
-}  // namespace zerorun::io

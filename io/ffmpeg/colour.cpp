@@ -6,9 +6,8 @@
 #include <string>
 
 #include "codec/base/try.hpp"
-#include "io/alpha_blend.hpp"
-#include "io/pixel_pack.hpp"
-#include "io/sample_reader.hpp"
+#include "io/samples/pixel_pack.hpp"
+#include "io/samples/samples.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io::av {

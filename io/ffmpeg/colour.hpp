@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "io/ffmpeg/av.hpp"
-#include "io/ycc_to_jfif.hpp"
+#include "io/samples/ycc_to_jfif.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/frame.hpp"
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/ffmpeg/container_bytes.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/display_matrix.hpp"
-#include "io/ffmpeg/mkv_index.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -85,8 +85,7 @@ const FrameTimes& Demuxer::times() {
     // times, which are presentation times too if all frames are key frames.
     const bool is_avi = std::string_view(context_->iformat->name) == "avi";
     const bool lists_all_frames =
-        is_intra_only(stream_) &&
-        (has_whole_index(stream_) || (is_avi && avformat_index_get_entries_count(stream_) > 1));
+        is_intra_only(stream_) && (has_whole_index(stream_) || (is_avi && has_index_));
     times_.emplace(stream_, start_, lists_all_frames, info_);
   }
   return *times_;
@@ -153,9 +152,9 @@ void Demuxer::describe() {
   info_.content = content_of(*context_, *stream_);
   info_.frame_count = stream_->nb_frames > 0 ? stream_->nb_frames : -1;
   // An AVI header counts repeated frames (empty chunks), too; the index lists the stored ones.
-  const std::int64_t listed = avformat_index_get_entries_count(stream_);
-  if (info_.container == "avi" && listed > 1)
-    info_.frame_count = std::min(info_.frame_count, listed);
+  // Without an index FFmpeg lists the frames that it has read so far.
+  if (info_.container == "avi")
+    info_.frame_count = has_index_ ? avformat_index_get_entries_count(stream_) : -1;
   info_.missing_bytes = missing_bytes_;
   if (missing_bytes_ > 0) info_.frame_count = -1;
   if (context_->duration > 0)

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "io/byte_reader.hpp"
+#include "io/base/byte_reader.hpp"
 #include "io/ffmpeg/frame_times.hpp"
-#include "io/readers.hpp"
+#include "io/base/readers.hpp"
 
 namespace zerorun::io::av {
 
@@ -70,6 +70,7 @@ class Demuxer {
   AVStream* stream_ = nullptr;
   std::int64_t start_ = 0;  // in the stream's time base
   std::int64_t missing_bytes_ = 0;
+  bool has_index_ = false;  // a list of frames was there when the file was opened
   std::int64_t delivered_ = 0;
   std::deque<PacketPtr> ahead_;            // read to measure the rate; read() gives them first
   std::vector<std::int64_t> first_times_;  // of these

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
-#include "io/ffmpeg/avi_index.hpp"
+#include "io/ffmpeg/container_bytes.hpp"
 #include "io/ffmpeg/demuxer.hpp"
-#include "io/ffmpeg/input_head.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -101,6 +100,10 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
         "'" + name_ + "': it has too many streams, or there is no memory for its headers");
   if (error < 0) return failure(Errc::bad_input, name_, error);
   if (forced == nullptr && is_guess(*context_)) return unknown_input(name_, head);
+  has_index_ = false;
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    has_index_ |= context_->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+                  avformat_index_get_entries_count(context_->streams[i]) > 0;
   ZR_TRY(show_flv_streams(*context_, name_));
   ZR_TRY(find_streams(*context_, name_));
   const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;

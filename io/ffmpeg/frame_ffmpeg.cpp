@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
+#include "io/samples/frame_convert.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"
-#include "io/pool.hpp"
+#include "io/base/pool.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/ffmpeg.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/ffmpeg/av.hpp"
-#include "io/output_file.hpp"
+#include "io/output/output_file.hpp"
 
 namespace zerorun::io::av {
 

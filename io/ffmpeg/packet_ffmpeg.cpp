@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "io/frame_jpeg.hpp"
+#include "io/mjpeg/frame_jpeg.hpp"
 
 namespace zerorun::io::av {
 namespace {

@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "io/image_file.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 #include "io/ffmpeg/audio_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/display_matrix.hpp"
 #include "io/ffmpeg/mov_index.hpp"
-#include "io/sinks.hpp"
+#include "io/output/sinks.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io {

@@ -13,7 +13,6 @@
 #include "io/gstreamer/decode_flight.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/jpeg_parse.hpp"
-#include "io/gstreamer/negotiation.hpp"
 #include "io/gstreamer/video_formats.hpp"
 #include "zerorun/decoder.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/gstreamer/video_formats.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/samples/pixel_pack.hpp"
 
 namespace zerorun::gst {
 

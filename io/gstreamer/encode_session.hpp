@@ -13,7 +13,7 @@
 
 #include <gst/video/gstvideoencoder.h>
 
-#include "io/ycc_to_jfif.hpp"
+#include "io/samples/ycc_to_jfif.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::gst {

@@ -1,12 +1,15 @@
-// GStreamer's raw video in zerorun's types.
+// GStreamer's raw video in zerorun's types, and what the elements negotiate: caps, colorimetry,
+// latency, buffer pools.
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/video_formats.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <string>
 
 namespace zerorun::gst {
+
 namespace {
 
 struct FormatPair {
@@ -99,6 +102,125 @@ Result<io::YccCoding> coding_of(const GstVideoInfo& info) {
   // The matrix does not matter for grey.
   if (GST_VIDEO_INFO_IS_YUV(&info)) coding.weights = weights_of(info.colorimetry.matrix);
   return coding;
+}
+
+namespace {
+
+/// Full range BT.601.
+void set_jpeg_colorimetry(GstVideoInfo& info, GstVideoTransferFunction transfer,
+                          GstVideoColorPrimaries primaries) noexcept {
+  info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
+  info.colorimetry = {GST_VIDEO_COLOR_RANGE_0_255, GST_VIDEO_COLOR_MATRIX_BT601, transfer,
+                      primaries};
+}
+
+GstVideoFormat choose_format(GstVideoDecoder* decoder, const StreamInfo& stream) {
+  const GstVideoFormat native = native_format(stream);
+  GstCaps* allowed = gst_pad_get_allowed_caps(GST_VIDEO_DECODER_SRC_PAD(decoder));
+  if (allowed == nullptr) return native;
+  GstCaps* wanted = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
+                                        gst_video_format_to_string(native), nullptr);
+  GstVideoFormat format = native;
+  if (!gst_caps_can_intersect(allowed, wanted) && !gst_caps_is_empty(allowed)) {
+    allowed = gst_caps_fixate(allowed);
+    const char* name = gst_structure_get_string(gst_caps_get_structure(allowed, 0), "format");
+    if (name != nullptr) format = gst_video_format_from_string(name);
+  }
+  gst_caps_unref(wanted);
+  gst_caps_unref(allowed);
+  return pixel_format(format) ? format : native;
+}
+
+bool is_announced(GstVideoDecoder* decoder, GstVideoFormat format, const StreamInfo& stream) {
+  GstVideoCodecState* state = gst_video_decoder_get_output_state(decoder);
+  if (state == nullptr) return false;
+  const GstVideoInfo& info = state->info;
+  const bool same = info.width == stream.width && info.height == stream.height &&
+                    GST_VIDEO_INFO_FORMAT(&info) == format;
+  gst_video_codec_state_unref(state);
+  return same;
+}
+
+bool has_pixel_aspect(const GstVideoCodecState* input) {
+  return input != nullptr && input->caps != nullptr &&
+         gst_structure_has_field(gst_caps_get_structure(input->caps, 0), "pixel-aspect-ratio");
+}
+
+/// Caps in the words of jpegparse. The base class adds size and rate.
+GstCaps* output_caps(const EncodeParams& params, PixelFormat format) {
+  const Subsampling sampling =
+      params.subsampling.value_or(is_rgb(format) ? Subsampling::s420 : native_subsampling(format));
+  const bool gray = sampling == Subsampling::gray;
+  std::string word = gray ? "GRAYSCALE" : "YCbCr-";
+  if (!gray) {
+    const std::string_view digits = name(sampling);
+    word += {digits[0], ':', digits[1], ':', digits[2]};
+  }
+  return gst_caps_new_simple("image/jpeg", "parsed", G_TYPE_BOOLEAN, TRUE, "sof-marker", G_TYPE_INT,
+                             0, "colorspace", G_TYPE_STRING, gray ? "GRAY" : "sYUV", "sampling",
+                             G_TYPE_STRING, word.c_str(), nullptr);
+}
+
+/// With one lane the encoder is like an element that works in the streaming thread. With n lanes it
+/// keeps up with the input even if a frame takes n frame times.
+void announce_latency(GstVideoEncoder* encoder, const GstVideoInfo& info, int lanes) {
+  if (info.fps_n < 1 || info.fps_d < 1) return;
+  const GstClockTime latency =
+      gst_util_uint64_scale(static_cast<guint64>(lanes - 1) * GST_SECOND,
+                            static_cast<guint64>(info.fps_d), static_cast<guint64>(info.fps_n));
+  gst_video_encoder_set_latency(encoder, latency, latency);
+}
+
+}  // namespace
+
+bool negotiate_output(GstVideoDecoder* decoder, const StreamInfo& stream,
+                      GstVideoCodecState* input) {
+  const GstVideoFormat format = choose_format(decoder, stream);
+  if (is_announced(decoder, format, stream)) return true;
+  GstVideoCodecState* output = gst_video_decoder_set_output_state(
+      decoder, format, static_cast<guint>(stream.width), static_cast<guint>(stream.height), input);
+  if (GST_VIDEO_INFO_IS_RGB(&output->info))
+    output->info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
+  else
+    set_jpeg_colorimetry(output->info, GST_VIDEO_TRANSFER_UNKNOWN,
+                         GST_VIDEO_COLOR_PRIMARIES_UNKNOWN);
+  if (!has_pixel_aspect(input)) {
+    output->info.par_n = stream.pixel_aspect_x;
+    output->info.par_d = stream.pixel_aspect_y;
+  }
+  gst_video_codec_state_unref(output);
+  return gst_video_decoder_negotiate(decoder) != FALSE;
+}
+
+void use_any_strides(GstQuery* query) {
+  GstBufferPool* pool = nullptr;
+  guint size = 0, least = 0, most = 0;
+  gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+  if (pool == nullptr) return;
+  if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr)) {
+    GstStructure* config = gst_buffer_pool_get_config(pool);
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    gst_buffer_pool_set_config(pool, config);
+  }
+  gst_object_unref(pool);
+}
+
+void set_pixel_aspect(EncodeParams& params, const GstVideoInfo& info) noexcept {
+  constexpr int kMax = 65535;
+  if (info.par_n < 1 || info.par_d < 1 || info.par_n > kMax || info.par_d > kMax) return;
+  params.pixel_aspect_x = info.par_n;
+  params.pixel_aspect_y = info.par_d;
+}
+
+void announce_output(GstVideoEncoder* encoder, GstVideoCodecState* input,
+                     const EncodeParams& params, int lanes) {
+  const PixelFormat format = *pixel_format(GST_VIDEO_INFO_FORMAT(&input->info));
+  GstVideoCodecState* output =
+      gst_video_encoder_set_output_state(encoder, output_caps(params, format), input);
+  set_jpeg_colorimetry(output->info, input->info.colorimetry.transfer,
+                       input->info.colorimetry.primaries);
+  gst_video_codec_state_unref(output);
+  announce_latency(encoder, input->info, lanes);
 }
 
 }  // namespace zerorun::gst

@@ -1,13 +1,15 @@
-// GStreamer's raw video in zerorun's types: formats, mapped frames, colorimetry.
+// GStreamer's raw video in zerorun's types, and what the elements negotiate.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gst/video/gstvideodecoder.h>
+#include <gst/video/gstvideoencoder.h>
+#include <gst/video/video.h>
 #include <optional>
 
-#include <gst/video/video.h>
-
-#include "io/ycc_to_jfif.hpp"
+#include "io/samples/ycc_to_jfif.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
@@ -29,5 +31,22 @@ FrameView view_of(const GstVideoFrame& frame, PixelFormat format) noexcept;
 /// How the samples of YCbCr and grey caps are coded; identity for RGB. Errors: invalid_frame
 /// (limited-range RGB).
 Result<io::YccCoding> coding_of(const GstVideoInfo& info);
+
+/// Announces a new size or format of the stream to downstream. The format is the stream's own if
+/// downstream accepts it, else the first one of downstream's that can be made. `input` may be null.
+/// False if downstream accepts none.
+bool negotiate_output(GstVideoDecoder* decoder, const StreamInfo& stream,
+                      GstVideoCodecState* input);
+
+/// Lets the decoder's pool choose its strides if downstream knows GstVideoMeta.
+void use_any_strides(GstQuery* query);
+
+/// Copies the pixel aspect of the input to the JFIF header. JFIF's densities have 16 bits; a larger
+/// one is left to the container.
+void set_pixel_aspect(EncodeParams& params, const GstVideoInfo& info) noexcept;
+
+/// Sets the output caps and the latency of an encoder with `lanes` lanes.
+void announce_output(GstVideoEncoder* encoder, GstVideoCodecState* input,
+                     const EncodeParams& params, int lanes);
 
 }  // namespace zerorun::gst

@@ -1,11 +1,9 @@
 // Puts ICC, EXIF and XMP into picture files that were just made.
 // SPDX-License-Identifier: MIT
-#include "io/metadata/embed_content.hpp"
-
 #include <algorithm>
 #include <string_view>
 
-#include "io/metadata/inflate.hpp"
+#include "io/metadata/metadata.hpp"
 #include "io/metadata/tiff_directory.hpp"
 
 namespace zerorun::io {

@@ -1,8 +1,8 @@
 // Conversion from the space of an ICC profile to sRGB, by lcms2.
 // SPDX-License-Identifier: MIT
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/samples/frame_convert.hpp"
+#include "io/samples/pixel_pack.hpp"
 #include "zerorun/convert.hpp"
 
 #ifdef ZERORUN_HAVE_LCMS

@@ -1,6 +1,6 @@
 // zlib streams, as PNG has them around profiles and texts.
 // SPDX-License-Identifier: MIT
-#include "io/metadata/inflate.hpp"
+#include "io/metadata/metadata.hpp"
 
 #ifdef ZERORUN_HAVE_ZLIB
 #include <zlib.h>

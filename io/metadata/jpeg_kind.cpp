@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "io/metadata/bytes.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/metadata/metadata.hpp"
+#include "io/samples/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"
 

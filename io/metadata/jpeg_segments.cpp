@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "codec/arith/integer.hpp"
-#include "io/metadata/bytes.hpp"
-#include "io/metadata/exif.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/metadata/metadata.hpp"
+#include "io/samples/pixel_pack.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/zerorun.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "codec/base/try.hpp"
-#include "io/convert_timer.hpp"
-#include "io/pixel_pack.hpp"
+#include "io/samples/frame_convert.hpp"
+#include "io/samples/pixel_pack.hpp"
 
 namespace zerorun::io {
 namespace {

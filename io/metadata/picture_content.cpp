@@ -4,8 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "io/metadata/exif.hpp"
-#include "io/metadata/inflate.hpp"
+#include "io/metadata/metadata.hpp"
 #include "io/metadata/tiff_directory.hpp"
 #include "zerorun/content.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "io/metadata/bytes.hpp"
+#include "io/metadata/metadata.hpp"
 #include "zerorun/content.hpp"
 
 namespace zerorun::io::tiff {

@@ -16,10 +16,10 @@ FOLDERS = {
     "codec/syntax": r"codec/syntax/",
     "codec/decode": r"codec/decode/",
     "codec/capi": r"codec/capi/",
-    "io's parsers": r"io/(avi/(avi_frames|avi_header|packet_avi|riff)|byte_reader|frame_(pnm|y4m)|image_png|"
-                    r"input_size|jpeg_splitter|location|metadata/|name_gaps|number_pattern|packet_mjpeg|picture_size|pnm_header|"
-                    r"raw_video|read_whole_file|sample_rows|sequence|y4m_header|"
-                    r"ffmpeg/(avi_index|container_content|demuxer|frame_times|input_head|mkv_index|mov_index))",
+    "io's parsers": r"io/(base/(byte_reader|location|name_gaps|sequence)|input/input_size|metadata/|"
+                    r"mjpeg/(jpeg_splitter|packet_mjpeg)|pictures/(image_png|picture_size)|"
+                    r"raw/(frame_pnm|frame_y4m|raw_video|y4m_header)|samples/samples|"
+                    r"ffmpeg/(container_bytes|container_content|demuxer|frame_times|mov_index))",
 }
 
 

@@ -88,7 +88,7 @@ def main(options):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="zerorun-concat-", dir=options.folder))
     program = os.path.realpath(options.program)
     has_ffmpeg = "+ffmpeg" in subprocess.run([program, "--version"], capture_output=True, text=True).stdout
-    containers = [c for c in options.containers.split(",") if has_ffmpeg or c in ("avi", "mjpeg")]
+    containers = [c for c in options.containers.split(",") if has_ffmpeg or c == "mjpeg"]
     try:
         shards = make_shards(program, folder, options.frames)
         print(f"{options.rounds} pairs, {SHARDS} shards, {os.cpu_count()} cores, load {load:.1f}\n"

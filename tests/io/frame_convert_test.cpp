@@ -1,6 +1,6 @@
 // Every layout to every other: the same samples where nothing is lost, else close to the equations.
 // SPDX-License-Identifier: MIT
-#include "io/frame_convert.hpp"
+#include "io/samples/frame_convert.hpp"
 
 #include <gtest/gtest.h>
 

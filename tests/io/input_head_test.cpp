@@ -1,6 +1,6 @@
 // Headers of Matroska and AVI files: how long they say the file is.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/input_head.hpp"
+#include "io/ffmpeg/container_bytes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // What an INPUT or OUTPUT word means; number patterns never reach printf.
 // SPDX-License-Identifier: MIT
-#include "io/location.hpp"
+#include "io/base/location.hpp"
 
 #include <algorithm>
 
-#include "io/sequence.hpp"
+#include "io/base/sequence.hpp"
 #include "tests/io/support.hpp"
 
 namespace zerorun::test {

@@ -1,6 +1,6 @@
 // The null and MD5 outputs, and MD5 itself.
 // SPDX-License-Identifier: MIT
-#include "io/md5.hpp"
+#include "io/output/md5.hpp"
 #include "tests/io/support.hpp"
 #include "tests/support/test_frame.hpp"
 

@@ -1,6 +1,6 @@
 // Raw Motion JPEG: cut at the right bytes, junk counted, truncation, frames through the decoder.
 // SPDX-License-Identifier: MIT
-#include "io/jpeg_splitter.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // The walk through the block headers of a Matroska file finds every frame, and follows no lie.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/mkv_index.hpp"
+#include "io/ffmpeg/container_bytes.hpp"
 
 #include <algorithm>
 #include <fstream>

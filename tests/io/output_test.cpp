@@ -1,6 +1,6 @@
 // Outputs: renamed at the end, nothing overwritten unless asked for, write errors with reasons.
 // SPDX-License-Identifier: MIT
-#include "io/output_file.hpp"
+#include "io/output/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -222,10 +222,15 @@ TEST(Sinks, UnknownNamesAreRefused) {
 
 TEST(Features, DecideWhatCanBeWritten) {
   const ScratchFolder scratch;
-  auto movie = io::open_packet_sink({scratch.path("a.mov"), "", {}}, sink_options());
-  EXPECT_EQ(movie.is_ok(), io::features().ffmpeg);
-  if (!movie) {
-    EXPECT_EQ(movie.status().code(), Errc::not_built);
+  for (const char* name : {"a.mov", "a.mkv", "a.avi", "a.mp4"}) {
+    auto movie = io::open_packet_sink({scratch.path(name), "", {}}, sink_options());
+    EXPECT_EQ(movie.is_ok(), io::features().ffmpeg);
+    if (!movie) {
+      EXPECT_EQ(movie.status().code(), Errc::not_built);
+      EXPECT_FALSE(scratch.has(std::string(name) + ".part"));
+      const std::string there = scratch.write(name, std::string("RIFF\0\0\0\0AVI LIST", 16));
+      EXPECT_EQ(io::open_packets({there, "", {}}, {}).status().code(), Errc::not_built);
+    }
   }
   auto image = io::open_frame_sink({scratch.path("a.png"), "", {}}, sink_options());
   EXPECT_EQ(image.is_ok(), io::features().opencv);

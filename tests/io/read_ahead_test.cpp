@@ -1,6 +1,6 @@
 // Files that are read ahead by threads give the bytes of the file, in order, wherever one jumps.
 // SPDX-License-Identifier: MIT
-#include "io/read_ahead.hpp"
+#include "io/base/read_ahead.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "io/byte_reader.hpp"
-#include "io/jpeg_splitter.hpp"
+#include "io/base/byte_reader.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 #include "tests/io/support.hpp"
 #include "tests/support/random.hpp"
 

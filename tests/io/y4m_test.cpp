@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "io/y4m_header.hpp"
+#include "io/raw/y4m_header.hpp"
 #include "tests/io/support.hpp"
 #include "tests/support/test_frame.hpp"
 

@@ -84,7 +84,7 @@ class Walk(Arguments):
             lambda: zerorun.decode_batch([self.data() for _ in range(count)], workers=workers, **self.decode_options())])()
 
     def video(self):
-        path = os.path.join(self.folder, self.choose(["1.mjpeg", "1.avi", "2%d.jpg", "x.mkv", "", "a\0b", "."]))
+        path = os.path.join(self.folder, self.choose(["1.mjpeg", "2%d.jpg", "x.mkv", "", "a\0b", "."]))
 
         def write():
             with zerorun.VideoWriter(path, self.choose([25, "30000/1001", self.number()]), overwrite=True) as video:

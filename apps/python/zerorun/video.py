@@ -36,8 +36,8 @@ class VideoWriter:
             for frame in frames:
                 video.write(frame)
 
-    path ends in .avi or .mjpeg, or is a pattern '%05d.jpg'; with a build that has FFmpeg also .mov,
-    .mkv, .mp4. The file is written as NAME.part and gets its name in close(); without
+    path ends in .mjpeg, or is a pattern '%05d.jpg'; with a build that has FFmpeg also .mov, .mkv,
+    .avi, .mp4. The file is written as NAME.part and gets its name in close(); without
     close(), or after an error inside `with`, nothing is left. Options are those of encode().
     """
 
@@ -130,7 +130,7 @@ class VideoReader:
         for rgb in zerorun.VideoReader('shot.mjpeg'):
             ...
 
-    Reads .avi, .mjpeg, .jpg and patterns of .jpg; with a build that has FFmpeg also .mov, .mkv,
+    Reads .mjpeg, .jpg and patterns of .jpg; with a build that has FFmpeg also .mov, .mkv, .avi,
     .mp4. `format` and the options are those of decode().
     """
 

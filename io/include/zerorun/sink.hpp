@@ -93,7 +93,7 @@ class ZERORUN_API FrameSink {
   virtual std::int64_t bytes_written() const = 0;
 };
 
-/// .mov .mkv .mp4 (with FFmpeg), .avi, .mjpeg/.mjpg, .jpg, JPEG sequences, "-" as raw MJPEG.
+/// .mov .mkv .mp4 .avi (with FFmpeg), .mjpeg/.mjpg, .jpg, JPEG sequences, "-" as raw MJPEG.
 ZERORUN_API Result<std::unique_ptr<PacketSink>> open_packet_sink(const Location& output,
                                                                  const SinkOptions& options);
 

@@ -44,6 +44,10 @@ struct FileNumbers {
   std::int64_t first = 0, last = INT64_MAX;
 };
 
+/// A file that stays open between calls: SourceOptions::opened.
+class OpenedFile;
+ZERORUN_API std::shared_ptr<OpenedFile> opened_file();
+
 struct SourceOptions {
   MissingFrames missing = MissingFrames::error;
   /// If known, frames come at this constant rate, whatever their time stamps were. Images and raw
@@ -74,6 +78,10 @@ struct SourceOptions {
   /// For JPEG images, checked before memory is allocated for their pixels. For other images and
   /// video the default max_pixels of StreamLimits applies.
   StreamLimits limits;
+  /// estimate_pixels(), open_packets(), open_frames() and probe() open a picture file once if they
+  /// get the same object from opened_file(): what one of them opens, the next one goes on with. So
+  /// a named pipe works, too. The file stays open as long as the object. Null: each opens the file.
+  std::shared_ptr<OpenedFile> opened = {};
 };
 
 struct SourceInfo {

@@ -1,0 +1,226 @@
+// Buffered bytes of a file or of stdin, whole files, and files that stay open between two calls.
+// SPDX-License-Identifier: MIT
+#include "io/base/byte_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/base/interruptions.hpp"
+#include "codec/base/try.hpp"
+#include "io/base/opening.hpp"
+#include "zerorun/source.hpp"
+
+namespace zerorun::io {
+
+Result<ByteReader> ByteReader::open(const std::string& path) {
+  ByteReader reader;
+  reader.name_ = path == "-" ? "stdin" : path;
+  if (path == "-") {
+    reader.file_ = STDIN_FILENO;
+  } else {
+    reader.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (reader.file_ < 0) return system_failure(Errc::open_failed, path, errno);
+    reader.owned_ = true;
+  }
+  struct stat info {};
+  if (::fstat(reader.file_, &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return system_failure(Errc::open_failed, path, EISDIR);
+    // stdin may be a file of which another process has read the beginning.
+    const off_t at = S_ISREG(info.st_mode) ? ::lseek(reader.file_, 0, SEEK_CUR) : -1;
+    if (at >= 0 && info.st_size >= at) {
+      reader.start_ = static_cast<std::uint64_t>(at);
+      reader.size_ = static_cast<std::uint64_t>(info.st_size - at);
+    }
+  }
+  reader.fill_bytes_ = kMaxPeek;
+  return reader;
+}
+
+ByteReader::ByteReader(ByteReader&& other) noexcept { *this = std::move(other); }
+
+ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  name_ = std::move(other.name_);
+  file_ = std::exchange(other.file_, -1);
+  owned_ = std::exchange(other.owned_, false);
+  start_ = other.start_;
+  buffer_ = std::move(other.buffer_);
+  fill_bytes_ = other.fill_bytes_;
+  begin_ = std::exchange(other.begin_, 0);
+  end_ = std::exchange(other.end_, 0);
+  file_offset_ = other.file_offset_;
+  size_ = other.size_;
+  at_end_ = std::exchange(other.at_end_, true);
+  error_ = std::move(other.error_);
+  ahead_threads_ = other.ahead_threads_;
+  ahead_ = std::move(other.ahead_);
+  block_ = std::move(other.block_);
+  return *this;
+}
+
+ByteReader::~ByteReader() { close(); }
+
+void ByteReader::close() noexcept {
+  ahead_.reset();
+  if (owned_ && file_ >= 0) ::close(file_);
+  file_ = -1;
+  owned_ = false;
+}
+
+std::size_t ByteReader::read_file(std::byte* out, std::size_t count) {
+  Interruptions interruptions;
+  while (!at_end_ && count > 0) {
+    const ssize_t got = ::read(file_, out, count);
+    if (got > 0) {
+      file_offset_ += static_cast<std::uint64_t>(got);
+      return static_cast<std::size_t>(got);
+    }
+    if (got < 0 && interruptions.again()) continue;
+    if (got < 0) error_ = system_failure(Errc::read_failed, name_, errno);
+    at_end_ = true;
+  }
+  return 0;
+}
+
+bool ByteReader::fill() {
+  begin_ = end_ = 0;
+  return fill_more();
+}
+
+/// Appends to the buffer: little after a jump, because a loader reads the samples of a frame by
+/// itself and they should not be read twice.
+bool ByteReader::fill_more() {
+  if (ahead_ || is_worth_ahead()) return fill_from_ahead();
+  if (buffer_.size() < end_ + fill_bytes_) buffer_.resize(end_ + fill_bytes_);
+  const std::size_t got = read_file(buffer_.data() + end_, fill_bytes_);
+  end_ += got;
+  fill_bytes_ = std::min(2 * fill_bytes_, kBufferBytes);
+  return got > 0;
+}
+
+std::span<const std::byte> ByteReader::peek(std::size_t count) {
+  if (end_ - begin_ < count) {
+    if (begin_ > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    while (end_ < count && fill_more()) {
+    }
+  }
+  return {buffer_.data() + begin_, std::min(count, end_ - begin_)};
+}
+
+std::span<const std::byte> ByteReader::buffered() {
+  if (begin_ == end_) fill();
+  return {buffer_.data() + begin_, end_ - begin_};
+}
+
+std::size_t ByteReader::read(std::span<std::byte> out) {
+  std::size_t done = std::min(out.size(), end_ - begin_);
+  if (done > 0) std::memcpy(out.data(), buffer_.data() + begin_, done);
+  begin_ += done;
+  while (done < out.size()) {
+    // Large reads go straight to the caller's memory.
+    if (out.size() - done >= kBufferBytes && !ahead_) {
+      const std::size_t got = read_file(out.data() + done, out.size() - done);
+      if (got == 0) break;
+      done += got;
+    } else {
+      if (!fill()) break;
+      const std::size_t part = std::min(out.size() - done, end_);
+      std::memcpy(out.data() + done, buffer_.data(), part);
+      begin_ = part;
+      done += part;
+    }
+  }
+  return done;
+}
+
+bool ByteReader::skip(std::uint64_t count) {
+  const std::uint64_t in_buffer = std::min<std::uint64_t>(count, end_ - begin_);
+  begin_ += static_cast<std::size_t>(in_buffer);
+  count -= in_buffer;
+  if (size_ && count > 0) {
+    if (count > remaining()) return false;
+    if (stop_ahead() && ::lseek(file_, static_cast<off_t>(count), SEEK_CUR) >= 0) {
+      file_offset_ += count;
+      fill_bytes_ = kMaxPeek;
+      return true;
+    }
+  }
+  while (count > 0 && fill()) {
+    const std::uint64_t part = std::min<std::uint64_t>(count, end_);
+    begin_ = static_cast<std::size_t>(part);
+    count -= part;
+  }
+  return count == 0;
+}
+
+bool ByteReader::seek(std::uint64_t offset) {
+  if (!size_ || offset > *size_ || !stop_ahead()) return false;
+  const auto by = static_cast<off_t>(offset) - static_cast<off_t>(file_offset_);
+  if (::lseek(file_, by, SEEK_CUR) < 0) return false;
+  file_offset_ = offset;
+  begin_ = end_ = 0;
+  fill_bytes_ = kMaxPeek;
+  at_end_ = false;
+  error_ = Status::ok();
+  return true;
+}
+
+std::uint64_t ByteReader::remaining() const noexcept {
+  if (!size_) return std::numeric_limits<std::uint64_t>::max();
+  return *size_ > offset() ? *size_ - offset() : 0;
+}
+
+Status read_whole_file(ByteReader& reader, std::uint64_t limit_bytes,
+                       std::vector<std::byte>& data) {
+  const Status too_long(Errc::out_of_memory, "'" + reader.name() + "' is longer than " +
+                                                 std::to_string(limit_bytes) +
+                                                 " bytes, the limit for one image");
+  const std::uint64_t size = reader.size() ? reader.remaining() : 0;
+  if (size > limit_bytes) return too_long;
+  data.resize(static_cast<std::size_t>(size));
+  data.resize(reader.read(data));
+  // What has no size, and what has grown in the meantime.
+  for (std::span<const std::byte> more = reader.buffered(); !more.empty();
+       more = reader.buffered()) {
+    if (data.size() + more.size() > limit_bytes) return too_long;
+    data.insert(data.end(), more.begin(), more.end());
+    reader.consume(more.size());
+  }
+  return reader.error();
+}
+
+Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uint64_t limit_bytes) {
+  ZR_LET(reader, ByteReader::open(path));
+  std::vector<std::byte> data;
+  ZR_TRY(read_whole_file(reader, limit_bytes, data));
+  return data;
+}
+
+Result<ByteReader> OpenedFile::open(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  if (!reader_ || reader_->name() != path) return ByteReader::open(path);
+  ByteReader reader = *std::move(reader_);
+  reader_.reset();
+  return reader;
+}
+
+void OpenedFile::keep(ByteReader reader) {
+  const std::lock_guard lock(mutex_);
+  if (reader.is_open() && (reader.offset() == 0 || reader.seek(0))) reader_ = std::move(reader);
+}
+
+std::shared_ptr<OpenedFile> opened_file() { return std::make_shared<OpenedFile>(); }
+
+}  // namespace zerorun::io

@@ -1,0 +1,271 @@
+// Names of inputs and outputs: what they are, number patterns, and the words that name formats.
+// SPDX-License-Identifier: MIT
+#include "io/base/location.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "codec/base/try.hpp"
+#include "zerorun/io.hpp"
+
+namespace zerorun::io {
+
+namespace {
+
+/// More digits than FFmpeg and file systems use; keeps a width like %0999999999d harmless.
+constexpr int kMaxPatternWidth = 18;
+
+struct Conversion {
+  std::size_t begin = 0, end = 0;  // of "%05d" in the name
+  int width = 0;
+};
+
+Status bad_pattern(const std::string& name, const std::string& why) {
+  return Status(Errc::invalid_argument, "the pattern '" + name + "' " + why);
+}
+
+/// Reads the conversion at name[at] == '%'.
+Result<Conversion> read_conversion(const std::string& name, std::size_t at) {
+  std::size_t i = at + 1;
+  const std::size_t digits = i;
+  while (i < name.size() && name[i] >= '0' && name[i] <= '9') ++i;
+  const std::string_view width(name.data() + digits, i - digits);
+  if (i == name.size() || (name[i] != 'd' && name[i] != 'i' && name[i] != 'u'))
+    return bad_pattern(name,
+                       "has a '%' that starts no number; write %d or %05d, and %% for a "
+                       "percent sign");
+  if (!width.empty() && width[0] != '0')
+    return bad_pattern(name, "pads with blanks; write %0" + std::string(width) + "d");
+  Conversion found{at, i + 1, 0};
+  if (!width.empty()) {
+    const auto [end, error] =
+        std::from_chars(width.data(), width.data() + width.size(), found.width);
+    if (error != std::errc() || end != width.data() + width.size() ||
+        found.width > kMaxPatternWidth)
+      return bad_pattern(name, "has more than " + std::to_string(kMaxPatternWidth) + " digits");
+  }
+  return found;
+}
+
+/// True if name[at] begins what looks like printf's conversion, right or wrong: "100%.png" and
+/// "50% off.png" have none.
+bool is_conversion(const std::string& name, std::size_t at) noexcept {
+  if (name[at] != '%' || at + 1 == name.size()) return false;
+  if (name[at + 1] == '0') return true;
+  const std::size_t letter = name.find_first_not_of("-+*.$0123456789l", at + 1);
+  return letter != std::string::npos &&
+         std::string_view("diuxsn").find(name[letter]) != std::string_view::npos;
+}
+
+/// "####" at name[at] is "%04d". A single # is a character as any other.
+std::optional<Conversion> read_hashes(const std::string& name, std::size_t at) noexcept {
+  const std::size_t found = name.find_first_not_of('#', at);
+  const std::size_t end = found == std::string::npos ? name.size() : found;
+  if (end - at < 2 || end - at > static_cast<std::size_t>(kMaxPatternWidth)) return std::nullopt;
+  return Conversion{at, end, static_cast<int>(end - at)};
+}
+
+std::string unescape_percent(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] == '%' && i + 1 < text.size() && text[i + 1] == '%') ++i;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& name) {
+  std::optional<Conversion> found;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '%' && i + 1 < name.size() && name[i + 1] == '%') {
+      ++i;
+      continue;
+    }
+    Conversion next;
+    if (is_conversion(name, i)) {
+      ZR_LET(read, read_conversion(name, i));
+      next = read;
+    } else if (const auto hashes = name[i] == '#' ? read_hashes(name, i) : std::nullopt) {
+      next = *hashes;
+    } else {
+      continue;
+    }
+    if (found) return bad_pattern(name, "has more than one number; only one can count");
+    found = next;
+    i = next.end - 1;
+  }
+  if (!found) return std::optional<NumberPattern>();
+
+  const std::size_t slash = name.rfind('/');
+  const std::size_t file_at = slash == std::string::npos ? 0 : slash + 1;
+  if (found->begin < file_at)
+    return bad_pattern(name, "has its number in a directory; it has to be in the file name");
+  NumberPattern pattern;
+  const std::string_view view(name);
+  pattern.path_prefix_ = unescape_percent(view.substr(0, file_at));
+  pattern.directory_ = file_at == 0 ? "." : pattern.path_prefix_;
+  pattern.before_ = unescape_percent(view.substr(file_at, found->begin - file_at));
+  pattern.after_ = unescape_percent(view.substr(found->end));
+  pattern.width_ = found->width;
+  return std::optional<NumberPattern>(std::move(pattern));
+}
+
+std::string NumberPattern::file_name(std::int64_t number) const {
+  std::string digits = std::to_string(number);
+  const auto width = static_cast<std::size_t>(width_);
+  if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
+  return before_ + digits + after_;
+}
+
+std::string NumberPattern::path(std::int64_t number) const {
+  return path_prefix_ + file_name(number);
+}
+
+std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
+  if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
+      !name.ends_with(after_))
+    return std::nullopt;
+  const std::string_view digits =
+      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
+    return std::nullopt;
+  if (file_name(number) != name) return std::nullopt;  // other padding
+  return number;
+}
+
+std::string_view NumberPattern::other_digits(std::string_view name) const {
+  if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
+      !name.ends_with(after_))
+    return {};
+  const std::string_view digits =
+      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+  return digits.find_first_not_of("0123456789") == std::string_view::npos ? digits
+                                                                          : std::string_view();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // in any locale
+  });
+  return text;
+}
+
+bool has_wildcard(std::string_view name) noexcept {
+  return name.find_first_of("*?[") != std::string_view::npos;
+}
+
+Status check_name(const Location& location) {
+  if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
+  if (location.name.find('\0') != std::string::npos)
+    return Status(Errc::invalid_argument, "the file name has a zero byte in it");
+  return Status::ok();
+}
+
+/// Sets the pattern if the name is one.
+Status set_pattern(ParsedLocation& parsed) {
+  ZR_LET(pattern, NumberPattern::parse(parsed.path));
+  if (!pattern) return Status::ok();
+  parsed.kind = LocationKind::pattern;
+  parsed.pattern = std::move(pattern);
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<ParsedLocation> parse_input(const Location& input) {
+  if (!input.names.empty()) return ParsedLocation{LocationKind::names, input.name, {}, input.names};
+  ZR_TRY(check_name(input));
+  const std::string& name = input.name;
+  ParsedLocation parsed{LocationKind::file, name, {}, {}};
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
+  std::error_code ignored;
+  const fs::file_status found = fs::status(name, ignored);
+  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}, {}};
+  if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
+  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}, {}};
+  const Status status = set_pattern(parsed);
+  if (has_wildcard(name) && !parsed.pattern)
+    parsed.kind = LocationKind::glob;
+  else
+    ZR_TRY(status);
+  return parsed;
+}
+
+Result<ParsedLocation> parse_output(const Location& output) {
+  ZR_TRY(check_name(output));
+  const std::string& name = output.name;
+  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
+  std::error_code ignored;
+  if (name.back() == '/' || fs::is_directory(name, ignored))
+    return Status(Errc::invalid_argument, "the output '" + name +
+                                              "' is a directory; name a pattern in it, for "
+                                              "example %05d.jpg");
+  ParsedLocation parsed{LocationKind::file, name, {}, {}};
+  ZR_TRY(set_pattern(parsed));
+  return parsed;
+}
+
+std::string extension_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return {};
+  return lower_case(std::string(path.substr(dot + 1)));
+}
+
+std::string format_of(const Location& location) {
+  return location.format.empty() ? extension_of(location.name) : lower_case(location.format);
+}
+
+namespace {
+
+struct Container {
+  std::string_view format;  // the extension or word
+  std::string_view muxer;   // libavformat's name
+};
+constexpr std::array kContainers{
+    Container{"mov", "mov"},           Container{"qt", "mov"},  Container{"mkv", "matroska"},
+    Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
+    Container{"m4v", "mp4"},
+};
+
+}  // namespace
+
+bool is_raw_mjpeg(const std::string& format) {
+  return format == "mjpeg" || format == "mjpg" || format == "mjpe";
+}
+
+bool is_jpeg_file(const std::string& format) {
+  return format == "jpg" || format == "jpeg" || format == "jpe" || format == "jfif";
+}
+
+std::string container_muxer(const std::string& format) {
+  for (const Container& container : kContainers)
+    if (container.format == format) return std::string(container.muxer);
+  return {};
+}
+
+Features features() noexcept {
+  Features have;
+#ifdef ZERORUN_HAVE_FFMPEG
+  have.ffmpeg = true;
+#endif
+#ifdef ZERORUN_HAVE_OPENCV
+  have.opencv = true;
+#endif
+  return have;
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,64 @@
+// Names of inputs and outputs: what they are, number patterns, and the words that name formats.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zerorun/content.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun::io {
+
+/// "shots/frame%05d.png": a directory, and a file name with one number in it. The text is parsed
+/// here and never reaches printf.
+class NumberPattern {
+ public:
+  /// nullopt if the name has no conversion: %d, %0Nd or ##. "%%" and a '%' that begins nothing
+  /// like a conversion, as in "100%.png", do not count. Errors: invalid_argument for a conversion
+  /// that is not whole, more than one, or one in a directory.
+  static Result<std::optional<NumberPattern>> parse(const std::string& name);
+
+  const std::string& directory() const noexcept { return directory_; }  ///< "." if none is named
+  std::string path(std::int64_t number) const;
+  /// The number of a file name (without directory) if this pattern makes that name.
+  std::optional<std::int64_t> match(std::string_view file_name) const;
+  /// The digits of a file name that this pattern would make with another width; else empty.
+  std::string_view other_digits(std::string_view file_name) const;
+
+ private:
+  std::string file_name(std::int64_t number) const;
+
+  std::string directory_;    // for reading the directory
+  std::string path_prefix_;  // "" or "dir/", as the user wrote it
+  std::string before_, after_;
+  int width_ = 0;  // zero-padded to this many digits
+};
+
+enum class LocationKind { stream, file, pattern, glob, directory, list, names };
+
+struct ParsedLocation {
+  LocationKind kind = LocationKind::file;
+  std::string path;  ///< the word, without the '@' of a list
+  std::optional<NumberPattern> pattern;
+  std::vector<std::string> names = {};  ///< LocationKind::names
+};
+
+Result<ParsedLocation> parse_input(const Location& input);
+Result<ParsedLocation> parse_output(const Location& output);
+
+/// Lower-case extension without the dot; "" if there is none.
+std::string extension_of(std::string_view path);
+
+/// Location::format if given, else the extension, in lower case.
+std::string format_of(const Location& location);
+
+bool is_raw_mjpeg(const std::string& format);
+bool is_jpeg_file(const std::string& format);
+/// The muxer of a container that zerorun writes, or "".
+std::string container_muxer(const std::string& format);
+
+}  // namespace zerorun::io

@@ -1,0 +1,282 @@
+// Finds the files of an image sequence and goes through them in order, with the numbers that are
+// missing.
+// SPDX-License-Identifier: MIT
+#include "io/base/sequence.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+
+#include "codec/base/folder_names.hpp"
+#include "codec/base/try.hpp"
+#include "io/base/byte_reader.hpp"
+
+namespace zerorun::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A list of paths that is longer is a mistake, for example a video.
+constexpr std::uint64_t kMaxListBytes = std::uint64_t{256} << 20;
+
+constexpr std::array kImageExtensions{
+    "bmp", "dib", "dpx", "exr", "jfif", "jp2", "jpe", "jpeg", "jpg",  "pbm",
+    "pgm", "png", "pnm", "ppm", "sgi",  "tga", "tif", "tiff", "webp",
+};
+
+Status no_file(const std::string& what) { return Status(Errc::open_failed, what); }
+
+/// Calls `visit` with every file name of a directory (links followed).
+template <typename Visit>
+Status each_file(const std::string& directory, Visit&& visit) {
+  std::error_code error;
+  for (const std::string& name : folder_names(directory, error)) {
+    std::error_code ignored;
+    if (!fs::is_directory(fs::path(directory) / name, ignored)) visit(name);
+  }
+  if (error) return no_file("'" + directory + "': " + error.message());
+  return Status::ok();
+}
+
+}  // namespace
+
+bool is_image_extension(const std::string& extension) {
+  return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) !=
+         kImageExtensions.end();
+}
+
+Result<FileSequence> FileSequence::open(const ParsedLocation& location,
+                                        std::optional<std::int64_t> start_number,
+                                        MissingFrames missing, std::optional<FileNumbers> numbers) {
+  FileSequence sequence;
+  sequence.missing_ = missing;
+  switch (location.kind) {
+    case LocationKind::pattern:
+      sequence.pattern_ = location.pattern;
+      ZR_TRY(sequence.open_pattern(start_number));
+      break;
+    case LocationKind::glob:
+      ZR_TRY(sequence.open_glob(location.path));
+      break;
+    case LocationKind::directory:
+      ZR_TRY(sequence.open_directory(location.path));
+      break;
+    case LocationKind::list:
+      ZR_TRY(sequence.open_list(location.path));
+      break;
+    case LocationKind::names:
+      sequence.open_names(location.names);
+      break;
+    default:
+      sequence.names_ = {location.path};
+      sequence.single_ = true;
+      break;
+  }
+  if (numbers) ZR_TRY(sequence.choose_numbers(*numbers));
+  const bool is_found =
+      location.kind == LocationKind::glob || location.kind == LocationKind::directory;
+  if (is_found) sequence.note_name_gaps();
+  return sequence;
+}
+
+Status FileSequence::choose_numbers(const FileNumbers& numbers) {
+  if (pattern_) {
+    std::erase_if(numbers_, [&](std::int64_t n) { return n < numbers.first || n > numbers.last; });
+    if (!numbers_.empty()) first_number_ = number_ = std::max(numbers.first, numbers_.front());
+  } else if (!single_) {
+    keep_file_numbers(names_, numbers.first, numbers.last);
+    gaps_ = 0;
+    count_absent_names();
+  }
+  if (!numbers_.empty() || !names_.empty()) return Status::ok();
+  return no_file("no file has a number from " + std::to_string(numbers.first) +
+                 (numbers.last == INT64_MAX ? " on" : " to " + std::to_string(numbers.last)));
+}
+
+void FileSequence::note_name_gaps() {
+  constexpr std::int64_t kMostHeld = 1'000'000;  // more are two sequences rather than a gap
+  name_gaps_ = find_name_gaps(names_);
+  if (missing_ == MissingFrames::hold) gaps_ += fill_name_gaps(names_, kMostHeld);
+}
+
+void FileSequence::open_names(const std::vector<std::string>& names) {
+  names_ = names;
+  count_absent_names();
+}
+
+void FileSequence::count_absent_names() {
+  std::error_code ignored;
+  gaps_ += std::count_if(names_.begin(), names_.end(),
+                         [&](const std::string& name) { return !fs::exists(name, ignored); });
+}
+
+/// Says what is there instead: numbers with another number of digits are the common mistake.
+Status FileSequence::no_match(std::optional<std::int64_t> start_number) const {
+  std::string sentence = "no file is named like '" + pattern_->path(start_number.value_or(0)) +
+                         "'" + (start_number ? " or has a higher number" : "");
+  std::vector<std::string> others;
+  std::size_t least = SIZE_MAX, most = 0;
+  ZR_TRY(each_file(pattern_->directory(), [&](const std::string& name) {
+    const std::size_t digits = pattern_->other_digits(name).size();
+    if (digits == 0) return;
+    others.push_back(name);
+    least = std::min(least, digits);
+    most = std::max(most, digits);
+  }));
+  if (others.empty() || start_number) return no_file(sentence);
+  const auto [first, last] = std::minmax_element(others.begin(), others.end(), natural_less);
+  sentence += "; there is '" + *first + "'" + (first == last ? "" : " to '" + *last + "'");
+  const bool is_padded = least == most && least > 1;
+  return no_file(sentence + ": write " + (is_padded ? "%0" + std::to_string(most) + "d" : "%d"));
+}
+
+Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
+  ZR_TRY(each_file(pattern_->directory(), [&](const std::string& name) {
+    if (const std::optional<std::int64_t> number = pattern_->match(name))
+      numbers_.push_back(*number);
+  }));
+  std::sort(numbers_.begin(), numbers_.end());
+  if (start_number)
+    numbers_.erase(numbers_.begin(),
+                   std::lower_bound(numbers_.begin(), numbers_.end(), *start_number));
+  if (numbers_.empty()) return no_match(start_number);
+  first_number_ = number_ = start_number.value_or(numbers_.front());
+  return Status::ok();
+}
+
+Status FileSequence::open_glob(const std::string& pattern) {
+  glob_t found{};
+  const int result = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  if (result == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      std::error_code ignored;
+      if (!fs::is_directory(found.gl_pathv[i], ignored)) names_.emplace_back(found.gl_pathv[i]);
+    }
+  ::globfree(&found);
+  if (result == GLOB_NOSPACE) return Status(Errc::out_of_memory, "the names of '" + pattern + "'");
+  if (result == GLOB_ABORTED)
+    return no_file("'" + pattern + "': one of its directories cannot be read");
+  if (names_.empty()) return no_file("no file matches '" + pattern + "'");
+  std::sort(names_.begin(), names_.end(), natural_less);
+  return Status::ok();
+}
+
+Status FileSequence::open_directory(const std::string& path) {
+  const std::string prefix = path.back() == '/' ? path : path + "/";
+  ZR_TRY(each_file(path, [&](const std::string& name) {
+    if (name[0] != '.' && is_image_extension(extension_of(name))) names_.push_back(prefix + name);
+  }));
+  if (names_.empty()) return no_file("the directory '" + path + "' has no image in it");
+  std::sort(names_.begin(), names_.end(), natural_less);
+  return Status::ok();
+}
+
+Status FileSequence::open_list(const std::string& path) {
+  ZR_LET(data, read_whole_file(path, kMaxListBytes));
+  std::string_view rest(reinterpret_cast<const char*>(data.data()), data.size());
+  if (rest.find('\0') != std::string_view::npos)
+    return Status(Errc::bad_input, "the list '" + path + "' is not text");
+  const fs::path base = fs::path(path).parent_path();
+  while (!rest.empty()) {
+    const std::size_t feed = rest.find('\n');
+    std::string_view line = rest.substr(0, feed);
+    rest.remove_prefix(feed == std::string_view::npos ? rest.size() : feed + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line[0] == '#') continue;
+    names_.push_back((base / fs::path(line)).string());
+  }
+  count_absent_names();
+  if (names_.empty()) return no_file("the list '" + path + "' names no file");
+  return Status::ok();
+}
+
+std::int64_t FileSequence::count() const noexcept {
+  if (!pattern_) {
+    const auto all = static_cast<std::int64_t>(names_.size());
+    return missing_ == MissingFrames::skip ? all - gaps_ : all;
+  }
+  if (missing_ == MissingFrames::skip) return static_cast<std::int64_t>(numbers_.size());
+  return numbers_.back() - first_number_ + 1;
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::next() {
+  return pattern_ ? next_number() : next_name();
+}
+
+std::int64_t FileSequence::seek(std::int64_t index) {
+  index = std::clamp<std::int64_t>(index, 0, std::max<std::int64_t>(count() - 1, 0));
+  last_.clear();
+  pattern_ ? seek_number(index) : seek_name(index);
+  return index;
+}
+
+void FileSequence::seek_number(std::int64_t index) {
+  if (missing_ == MissingFrames::skip) {
+    at_ = static_cast<std::size_t>(index);
+    return;
+  }
+  number_ = first_number_ + index;
+  const auto next = std::lower_bound(numbers_.begin(), numbers_.end(), number_);
+  at_ = static_cast<std::size_t>(next - numbers_.begin());
+  if (at_ > 0) last_ = pattern_->path(numbers_[at_ - 1]);
+}
+
+void FileSequence::seek_name(std::int64_t index) {
+  if (gaps_ == 0 || missing_ != MissingFrames::skip) {
+    at_ = static_cast<std::size_t>(index);
+  } else {
+    std::error_code ignored;
+    for (at_ = 0; at_ < names_.size(); ++at_)
+      if (fs::exists(names_[at_], ignored) && index-- == 0) break;
+  }
+  if (gaps_ == 0) return;
+  std::error_code ignored;
+  for (std::size_t before = at_; before > 0 && last_.empty(); --before)
+    if (fs::exists(names_[before - 1], ignored)) last_ = names_[before - 1];
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::next_number() {
+  if (at_ == numbers_.size()) return std::optional<Item>();
+  if (missing_ == MissingFrames::skip) number_ = numbers_[at_];
+  if (numbers_[at_] == number_) {
+    ++at_;
+    last_ = pattern_->path(number_++);
+    return std::optional<Item>({last_, false});
+  }
+  const std::int64_t absent = number_++;
+  Result<std::optional<Item>> held =
+      gap("the next one there is '" + pattern_->path(numbers_[at_]) + "'", pattern_->path(absent));
+  if (!held) number_ = numbers_[at_];
+  return held;
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::next_name() {
+  while (at_ < names_.size()) {
+    const std::string& name = names_[at_++];
+    std::error_code ignored;
+    if (single_ || gaps_ == 0 || fs::exists(name, ignored)) {
+      last_ = name;
+      return std::optional<Item>({last_, false});
+    }
+    if (missing_ != MissingFrames::skip)
+      return gap(name_gaps_.count > 0 ? "others of its series are" : "the list names it", name);
+  }
+  return std::optional<Item>();
+}
+
+Result<std::optional<FileSequence::Item>> FileSequence::gap(const std::string& what,
+                                                            const std::string& path) {
+  if (missing_ == MissingFrames::error)
+    return Status(Errc::missing_frame, "'" + path + "' is not there; " + what);
+  if (last_.empty())
+    return Status(Errc::missing_frame,
+                  "'" + path + "' is the first frame; there is no frame before it to hold");
+  return std::optional<Item>({last_, true});
+}
+
+}  // namespace zerorun::io

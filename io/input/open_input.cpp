@@ -1,0 +1,170 @@
+// Recognises the format of an input and opens its reader.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "io/base/location.hpp"
+#include "io/pictures/image_file.hpp"
+#include "io/base/opening.hpp"
+#include "io/base/readers.hpp"
+#include "io/output/sinks.hpp"
+#include "zerorun/source.hpp"
+
+namespace zerorun::io {
+namespace {
+
+/// Frames, packets, or image files, which can be opened as either.
+using Input = std::variant<FrameReaderPtr, PacketReaderPtr, FileSequence>;
+
+enum class Wanted { frames, packets };
+
+Status not_jpeg(const Location& location) {
+  return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
+}
+
+/// With a place for a file that several steps look at.
+SourceOptions with_opened(const SourceOptions& options) {
+  SourceOptions complete = options;
+  if (!complete.opened) complete.opened = opened_file();
+  return complete;
+}
+
+template <typename Reader>
+Result<Input> as_input(Result<Reader> reader) {
+  if (!reader) return reader.status();
+  return Input(*std::move(reader));
+}
+
+/// Opens a stream. Its content, its name or the caller tells the format.
+Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options) {
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  if (!reader.error()) return reader.error();
+  if (reader.peek(1).empty())
+    return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
+  // Content first: a name may lie. The name helps if there is junk before the first JPEG image.
+  if (kind == ContentKind::y4m || format == "y4m")
+    return as_input(open_y4m(std::move(reader), options.samples, options.threads));
+  if (kind == ContentKind::pnm || is_pnm_output(format) || format == "pbm")
+    return as_input(open_pnm_stream(std::move(reader), options.threads));
+  if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
+    return as_input(open_raw_mjpeg(std::move(reader)));
+#ifdef ZERORUN_HAVE_FFMPEG
+  ZR_LET(media, open_media(std::move(reader), format, options));
+  if (media.packets) return Input(std::move(media.packets));
+  return Input(std::move(media.frames));
+#else
+  static_cast<void>(options);
+  const bool container =
+      !container_muxer(format).empty() || !container_muxer(extension_of(reader.name())).empty();
+  if (container || kind != ContentKind::unknown)
+    return Status(Errc::not_built, "'" + reader.name() + "'");
+  return Status(Errc::unknown_format, "'" + reader.name() + "' (this build has no FFmpeg)");
+#endif
+}
+
+/// Whether an input of this kind has JPEG packets; what is not known may be a container.
+bool may_be_jpeg(ContentKind kind) noexcept {
+  return kind == ContentKind::jpeg || kind == ContentKind::unknown;
+}
+
+/// A file is an image, which is a sequence of one, or a stream.
+Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
+                        const SourceOptions& options, Wanted wanted) {
+  ZR_LET(reader, options.opened->open(parsed.path));
+  const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  if (wanted == Wanted::packets && !may_be_jpeg(kind)) {
+    options.opened->keep(std::move(reader));
+    return not_jpeg(location);
+  }
+  const std::string format = format_of(location);
+  const bool image = kind == ContentKind::png || kind == ContentKind::tiff ||
+                     kind == ContentKind::bmp || kind == ContentKind::webp ||
+                     (kind == ContentKind::jpeg && !is_raw_mjpeg(format) &&
+                      (format.empty() || is_image_extension(format)));
+  if (image) {
+    options.opened->keep(std::move(reader));
+    return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
+  }
+  // An extension that FFmpeg does not know must not keep it from looking inside the file.
+  return open_bytes(std::move(reader),
+                    location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options);
+}
+
+Result<Input> open_input(const Location& location, const SourceOptions& options, Wanted wanted) {
+  ZR_LET(parsed, parse_input(location));
+  if (location.format == "raw" &&
+      (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
+    ZR_LET(reader, ByteReader::open(parsed.path));
+    return as_input(
+        open_raw_video(std::move(reader), options.raw, options.samples, options.threads));
+  }
+  if (parsed.kind == LocationKind::stream) {
+    ZR_LET(reader, ByteReader::open("-"));
+    return open_bytes(std::move(reader), format_of({"", location.format, {}}), options);
+  }
+  if (parsed.kind == LocationKind::file) return open_file(parsed, location, options, wanted);
+  return as_input(
+      FileSequence::open(parsed, location.start_number, options.missing, options.file_numbers));
+}
+
+Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {
+  ZR_LET(input, open_input(location, options, Wanted::frames));
+  if (auto* frames = std::get_if<FrameReaderPtr>(&input)) return std::move(*frames);
+  if (auto* packets = std::get_if<PacketReaderPtr>(&input))
+    return decode_packets(std::move(*packets), options);
+  return open_image_frames(std::get<FileSequence>(std::move(input)), options);
+}
+
+Result<PacketReaderPtr> open_packet_reader(const Location& location, const SourceOptions& options) {
+  ZR_LET(input, open_input(location, options, Wanted::packets));
+  if (auto* packets = std::get_if<PacketReaderPtr>(&input)) return std::move(*packets);
+  if (auto* images = std::get_if<FileSequence>(&input))
+    return open_jpeg_files(std::move(*images), *options.opened);
+  return not_jpeg(location);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FrameSource>> open_frames(const Location& input,
+                                                 const SourceOptions& options) {
+  return guarded_open([&]() -> Result<std::unique_ptr<FrameSource>> {
+    ZR_LET(reader, open_frame_reader(input, with_opened(options)));
+    return select_frames(std::move(reader), options);
+  });
+}
+
+Result<std::unique_ptr<PacketSource>> open_packets(const Location& input,
+                                                   const SourceOptions& options) {
+  return guarded_open([&]() -> Result<std::unique_ptr<PacketSource>> {
+    ZR_LET(reader, open_packet_reader(input, with_opened(options)));
+    return select_packets(std::move(reader), options);
+  });
+}
+
+Result<std::int64_t> count_listed_frames(const Location& input, const SourceOptions& options) {
+  return guarded_open([&]() -> Result<std::int64_t> {
+    ZR_LET(reader, open_packet_reader(input, with_opened(options)));
+    const std::int64_t count = reader->listed_frames();
+    if (count < 0) return count;
+    const std::int64_t end = options.last_frame < 0 ? count : std::min(count, options.last_frame);
+    return std::max<std::int64_t>(end - options.first_frame, 0);
+  });
+}
+
+Result<SourceInfo> probe(const Location& input, const SourceOptions& options) {
+  ZR_LET(source, open_frames(input, options));
+  return source->info();
+}
+
+#ifndef ZERORUN_HAVE_FFMPEG
+Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path, const AudioFormat&) {
+  return Status(Errc::not_built, "'" + path + "'");
+}
+#endif
+
+}  // namespace zerorun::io

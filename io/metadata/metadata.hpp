@@ -1,0 +1,66 @@
+// What the readers and writers of metadata share: numbers in file data that is not trusted, zlib,
+// EXIF's orientation.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zerorun/content.hpp"
+
+namespace zerorun::io {
+
+using ByteSpan = std::span<const std::uint8_t>;
+
+inline ByteSpan as_u8(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
+/// The part from `at` on with `count` bytes; empty if it is not there.
+inline ByteSpan part(ByteSpan bytes, std::uint64_t at, std::uint64_t count) noexcept {
+  if (at > bytes.size() || count > bytes.size() - at) return {};
+  return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(count));
+}
+
+inline bool starts_with(ByteSpan bytes, std::string_view text) noexcept {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
+
+inline std::optional<std::uint32_t> number(ByteSpan bytes, std::uint64_t at, int count,
+                                           bool little) noexcept {
+  const ByteSpan digits = part(bytes, at, static_cast<std::uint64_t>(count));
+  if (digits.empty()) return std::nullopt;
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    value = value << 8 | digits[little ? digits.size() - 1 - i : i];
+  return value;
+}
+
+inline void put_number(std::span<std::uint8_t> out, std::uint32_t value, bool little) noexcept {
+  for (std::size_t i = 0; i < out.size(); ++i, value >>= 8)
+    out[little ? i : out.size() - 1 - i] = static_cast<std::uint8_t>(value);
+}
+
+/// Empty if the stream is damaged, longer than 16 MiB unpacked, or this build has no zlib.
+std::vector<std::uint8_t> inflate(ByteSpan packed);
+/// Empty if this build has no zlib.
+std::vector<std::uint8_t> deflate(ByteSpan bytes);
+std::uint32_t png_crc(ByteSpan bytes) noexcept;
+
+/// The orientation tag of EXIF data, 1 if there is none or it is damaged.
+int exif_orientation(std::span<const std::uint8_t> exif) noexcept;
+/// Sets the orientation tag where there is one.
+void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept;
+
+/// Puts ICC, EXIF and XMP into a picture file that was just made. `file` is a whole PNG, WebP or
+/// TIFF file without such content; others stay as they are.
+void embed_content(const PictureContent& content, const std::string& extension,
+                   std::vector<std::byte>& file);
+
+}  // namespace zerorun::io

@@ -1,0 +1,134 @@
+// Cuts a stream of concatenated JPEG images at SOI and EOI.
+// SPDX-License-Identifier: MIT
+#include "io/mjpeg/jpeg_splitter.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "codec/base/coded_bytes.hpp"
+
+namespace zerorun::io {
+namespace {
+
+// T.81 Table B.1
+constexpr int kTem = 0x01, kRst0 = 0xD0, kRst7 = 0xD7, kSoi = 0xD8, kEoi = 0xD9;
+
+constexpr bool stands_alone(int marker) noexcept {
+  return marker == kTem || (marker >= kRst0 && marker <= kRst7);
+}
+
+}  // namespace
+
+/// Skips to the next FF D8 FF and leaves it unread. FF D8 alone is common in noise, and another
+/// marker has to follow SOI (T.81 B.2.1). At the very start of the data FF D8 is no noise.
+bool JpegSplitter::find_start() {
+  for (;;) {
+    const std::span<const std::byte> three = reader_.peek(3);
+    if (three.size() < 3) {
+      skipped_ += static_cast<std::int64_t>(three.size());
+      reader_.consume(three.size());
+      return false;
+    }
+    const bool is_soi = three[0] == std::byte{0xFF} && three[1] == std::byte{kSoi};
+    if (is_soi && (three[2] == std::byte{0xFF} || reader_.offset() == 0)) return true;
+    const std::span<const std::byte> rest = reader_.buffered();
+    const void* found = std::memchr(rest.data() + 1, 0xFF, rest.size() - 1);
+    const std::size_t junk =
+        found == nullptr
+            ? rest.size()
+            : static_cast<std::size_t>(static_cast<const std::byte*>(found) - rest.data());
+    reader_.consume(junk);
+    skipped_ += static_cast<std::int64_t>(junk);
+  }
+}
+
+/// Takes bytes of the image from the buffer.
+void JpegSplitter::pass(std::size_t count) {
+  if (copy_ != nullptr) {
+    const std::span<const std::byte> part = reader_.buffered().first(count);
+    copy_->insert(copy_->end(), part.begin(), part.end());
+  }
+  reader_.consume(count);
+  bytes_ += count;
+}
+
+/// Passes the data up to and including the next marker with a segment, or EOI. Returns its code, or
+/// -1 at the end. SOI is left unread: it begins another image.
+int JpegSplitter::next_marker() {
+  while (bytes_ <= kMaxImageBytes) {
+    std::span<const std::byte> part = reader_.buffered();
+    if (part.empty()) return -1;
+    if (const std::size_t coded = coded_bytes(part); coded > 0) {
+      pass(coded);
+      continue;
+    }
+    const auto* found = static_cast<const std::byte*>(std::memchr(part.data(), 0xFF, part.size()));
+    if (found == nullptr) {
+      pass(part.size());
+      continue;
+    }
+    pass(static_cast<std::size_t>(found - part.data()));
+    const std::span<const std::byte> two = reader_.peek(2);
+    if (two.size() < 2) {
+      pass(two.size());
+      return -1;
+    }
+    const int code = static_cast<int>(two[1]);
+    if (code == kSoi) return kSoi;
+    pass(code == 0xFF ? 1 : 2);  // FF is a fill byte (B.1.1.2): go on with the next FF
+    if (code != 0xFF && code != 0x00 && !stands_alone(code)) return code;
+  }
+  return -1;
+}
+
+/// Passes a segment's length and body; false if the data ends before.
+bool JpegSplitter::pass_segment() {
+  const std::span<const std::byte> two = reader_.peek(2);
+  if (two.size() < 2) return true;  // the marker search then finds the end
+  std::size_t length = (static_cast<std::size_t>(two[0]) << 8) | static_cast<std::size_t>(two[1]);
+  if (length < 2) return true;  // damaged: the decoder names it; search for markers here
+  while (length > 0) {
+    const std::size_t part = std::min(length, reader_.buffered().size());
+    if (part == 0) return false;
+    pass(part);
+    length -= part;
+  }
+  return true;
+}
+
+Result<bool> JpegSplitter::walk() {
+  bytes_ = 0;
+  if (!find_start()) {
+    if (!reader_.error()) return reader_.error();
+    return false;
+  }
+  image_offset_ = reader_.offset();
+  pass(2);  // find_start() has put them into the buffer
+  for (;;) {
+    const int marker = next_marker();
+    if (bytes_ > kMaxImageBytes)
+      return Status(Errc::bad_input, "'" + reader_.name() + "': the image at byte " +
+                                         std::to_string(image_offset_) + " has no end within " +
+                                         std::to_string(kMaxImageBytes >> 20) + " MiB");
+    if (marker == kEoi || marker == kSoi) return true;
+    if (marker < 0 || !pass_segment()) break;
+  }
+  if (!reader_.error()) return reader_.error();
+  return true;
+}
+
+Result<bool> JpegSplitter::next(std::vector<std::byte>& jpeg) {
+  jpeg.clear();
+  copy_ = &jpeg;
+  return walk();
+}
+
+Result<bool> JpegSplitter::next(std::uint64_t& bytes) {
+  copy_ = nullptr;
+  Result<bool> more = walk();
+  bytes = bytes_;
+  return more;
+}
+
+}  // namespace zerorun::io

@@ -1,0 +1,176 @@
+// Reads one image file of any kind to a frame.
+// SPDX-License-Identifier: MIT
+#include "io/pictures/image_file.hpp"
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "codec/base/try.hpp"
+#include "io/base/readers.hpp"
+#include "zerorun/convert.hpp"
+
+namespace zerorun::io {
+namespace {
+
+bool begins_with(std::span<const std::byte> bytes, std::string_view magic,
+                 std::size_t at = 0) noexcept {
+  return bytes.size() >= at + magic.size() &&
+         std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
+}
+
+/// FFmpeg's name of the codec.
+const char* name_of(ContentKind kind) noexcept {
+  constexpr const char* kNames[] = {"", "", "pnm", "mjpeg", "png", "tiff", "bmp", "webp"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+/// Checks the size in the first frame header: inspect() refuses some JPEG kinds before that.
+Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
+                       const StreamLimits& limits) {
+  const auto byte = [&](std::size_t at) { return std::to_integer<std::int64_t>(jpeg[at]); };
+  const auto be16 = [&](std::size_t at) { return byte(at) << 8 | byte(at + 1); };
+  constexpr std::int64_t kTem = 0x01, kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
+  constexpr std::int64_t kRst0 = 0xD0, kRst7 = 0xD7;
+  constexpr std::size_t kFrameHeader = 9;  // marker, length, precision, height, width
+  for (std::size_t at = 2; at + kFrameHeader <= jpeg.size();) {
+    const std::int64_t code = byte(at + 1);
+    const bool is_marker = byte(at) == 0xFF && code != 0 && code != 0xFF;
+    if (is_marker && code >= 0xC0 && code <= 0xCF && code != kDht && code != kJpg && code != kDac) {
+      const std::int64_t height = be16(at + 5), width = be16(at + 7);
+      if (width * height <= limits.max_pixels) return Status::ok();
+      return Status(Errc::too_many_pixels, "'" + path + "': " + std::to_string(width) + "x" +
+                                               std::to_string(height) + ", limit " +
+                                               std::to_string(limits.max_pixels));
+    }
+    const bool has_length = is_marker && code != kTem && (code < kRst0 || code > kRst7);
+    at += !is_marker ? 1 : 2 + (has_length ? static_cast<std::size_t>(be16(at + 2)) : 0);
+  }
+  return Status(Errc::bad_input, "'" + path + "' has no frame header");
+}
+
+}  // namespace
+
+#ifndef ZERORUN_HAVE_OPENCV
+Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules&,
+                        std::vector<std::byte>&, Frame&) {
+  return Status(Errc::not_built, "'" + name + "' is " +
+                                     (kind == ContentKind::jpeg ? "a JPEG of a kind that only "
+                                                                  "OpenCV decodes"
+                                                                : name_of(kind)));
+}
+
+Status encode_by_opencv(const ConstFrameView&, const std::string& extension,
+                        std::vector<std::byte>&) {
+  return Status(Errc::not_built, extension);
+}
+#endif
+
+ContentKind sniff(std::span<const std::byte> bytes) noexcept {
+  using namespace std::string_view_literals;
+  if (begins_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
+  // T.81 B.2.1 wants FF next. A file without it is still a JPEG, which the decoder tolerates or
+  // refuses with its reason.
+  if (begins_with(bytes, "\xFF\xD8"sv)) return ContentKind::jpeg;
+  if (begins_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
+  if (begins_with(bytes, "II*\0"sv) || begins_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
+  // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
+  if (begins_with(bytes, "BM"sv) && begins_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
+  if (begins_with(bytes, "RIFF"sv) && begins_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
+  if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
+      bytes[1] <= std::byte{'6'}) {
+    const auto third = static_cast<int>(bytes[2]);
+    if (third == ' ' || third == '#' || (third >= '\t' && third <= '\r')) return ContentKind::pnm;
+  }
+  return ContentKind::unknown;
+}
+
+Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo& facts,
+                                  int threads) {
+  ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));
+  const std::span<const std::byte> data = work.bytes;
+  Result<StreamInfo> info = inspect(data, options_.limits);
+  // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
+  // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
+  if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
+    ZR_TRY(check_jpeg_size(file.name(), data, options_.limits));
+    return decode_by_opencv(file.name(), ContentKind::jpeg, options_.samples, work.bytes,
+                            work.item);
+  }
+  Status status = info ? jpeg_.decode(data, *info, work, threads) : info.status();
+  if (!status) {
+    const std::string what = status.detail().empty() ? "" : ": " + status.detail();
+    return Status(status.code(), "'" + file.name() + "'" + what).at_byte(status.byte_offset());
+  }
+  describe_jpeg(*info, facts);
+  return Status::ok();
+}
+
+/// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
+Status ImageFileReader::read_by_media(ByteReader file, FrameWork& work, SourceInfo& facts,
+                                      int threads) {
+  const std::string name = file.name();
+#ifdef ZERORUN_HAVE_FFMPEG
+  SourceOptions options = options_;
+  if (threads != 0) options.threads = threads;
+  ZR_LET(media, open_media(std::move(file), "", options));
+  if (!media.frames) return Status(Errc::unknown_format, "'" + name + "' is a video, not an image");
+  FrameWork picture;
+  std::swap(picture.item, work.item);
+  Result<bool> more = media.frames->next(picture);
+  Status status = !more ? more.status() : *more ? picture.load() : Status::ok();
+  std::swap(picture.item, work.item);
+  ZR_TRY(status);
+  if (!*more) return Status(Errc::bad_input, "'" + name + "' holds no picture");
+  facts.codec = media.frames->info().codec;
+  return Status::ok();
+#else
+  static_cast<void>(work);
+  static_cast<void>(facts);
+  static_cast<void>(threads);
+  return Status(Errc::unknown_format, "'" + name + "'");
+#endif
+}
+
+Status ImageFileReader::read(ByteReader& file, FrameWork& work, SourceInfo& facts, int threads) {
+  const ContentKind kind = sniff(file.peek(kSniffBytes));
+  if (!file.error()) return file.error();
+  if (file.peek(1).empty()) return Status(Errc::bad_input, "'" + file.name() + "': it is empty");
+  facts = {};
+  facts.codec = name_of(kind);
+  facts.is_jpeg = kind == ContentKind::jpeg;
+  ZR_TRY(read_kind(file, kind, work, facts, threads));
+  const bool has_content = kind == ContentKind::jpeg || kind == ContentKind::png ||
+                           kind == ContentKind::tiff || kind == ContentKind::webp;
+  work.content = nullptr;
+  if (!has_content) return Status::ok();
+  auto content = std::make_shared<PictureContent>(picture_content(work.bytes));
+  facts.rotation_degrees = rotation_of(content->orientation);
+  facts.mirrored = is_mirrored(content->orientation);
+  work.content = facts.picture = std::move(content);
+  return Status::ok();
+}
+
+Status ImageFileReader::read_kind(ByteReader& file, ContentKind kind, FrameWork& work,
+                                  SourceInfo& facts, int threads) {
+  const std::string& name = file.name();
+  switch (kind) {
+    case ContentKind::jpeg:
+      return read_jpeg(file, work, facts, threads);
+    case ContentKind::pnm:
+      return read_pnm(file, work.item, work.bytes);
+    case ContentKind::y4m:
+      return Status(Errc::unknown_format, "'" + name + "' is a video, not an image");
+    case ContentKind::unknown:
+      return read_by_media(std::move(file), work, facts, threads);
+    default:
+      break;
+  }
+  ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));
+#ifdef ZERORUN_HAVE_PNG
+  if (kind == ContentKind::png) return decode_png(name, options_.samples, work.bytes, work.item);
+#endif
+  return decode_by_opencv(name, kind, options_.samples, work.bytes, work.item);
+}
+
+}  // namespace zerorun::io

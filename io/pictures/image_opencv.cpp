@@ -1,0 +1,241 @@
+// PNG, TIFF, BMP and WebP by OpenCV's imgcodecs.
+// SPDX-License-Identifier: MIT
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <string_view>
+
+#include "codec/base/try.hpp"
+#include "io/samples/frame_convert.hpp"
+#include "io/pictures/image_file.hpp"
+#include "io/samples/samples.hpp"
+#include "io/samples/pixel_pack.hpp"
+#include "zerorun/decoder.hpp"
+
+extern "C" const char* zerorun_load_opencv();  // .cmake/load_at_run_time.cmake
+
+namespace zerorun::io {
+namespace {
+
+/// Silences OpenCV, which reports damage on stderr too: the library never prints. The level is
+/// one for all threads, so the last one out restores it.
+class QuietOpenCv {
+ public:
+  QuietOpenCv() {
+    const std::lock_guard lock(mutex_);
+    if (inside_++ == 0)
+      before_ = cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  }
+  ~QuietOpenCv() {
+    const std::lock_guard lock(mutex_);
+    if (--inside_ == 0) cv::utils::logging::setLogLevel(before_);
+  }
+  QuietOpenCv(const QuietOpenCv&) = delete;
+  QuietOpenCv& operator=(const QuietOpenCv&) = delete;
+
+ private:
+  static inline std::mutex mutex_;
+  static inline int inside_ = 0;
+  static inline cv::utils::logging::LogLevel before_ = cv::utils::logging::LOG_LEVEL_SILENT;
+};
+
+// The type cv::Exception is data of OpenCV's library, which is not open when this file is linked;
+// so its text is read: "OpenCV(4.6.0) FILE:LINE: error: (-215:NAME) SENTENCE in function
+// 'FUNCTION'".
+bool is_memory_error(const std::exception& error) noexcept {
+  return std::strstr(error.what(), ": error: (-4:") != nullptr;  // cv::Error::StsNoMem
+}
+
+std::string reason(const std::exception& error) {
+  std::string_view text = error.what();
+  if (const auto at = text.find(": error: ("); at != text.npos) {
+    const auto close = text.find(") ", at);
+    if (close != text.npos) text.remove_prefix(close + 2);
+  }
+  return std::string(text.substr(0, text.find(" in function ")));
+}
+
+/// Opens OpenCV's libraries.
+Status load_opencv() {
+  const char* const error = zerorun_load_opencv();
+  if (error == nullptr) return Status::ok();
+  return Status(Errc::not_built, std::string("OpenCV is not installed: ") + error);
+}
+
+/// PNG 11.2.2: IHDR comes first; width, height, bit depth, colour type from byte 16 on.
+constexpr std::size_t kPngWidthAt = 16, kPngHeightAt = 20, kPngColourAt = 25;
+
+Status too_many_pixels(const std::string& name, std::uint64_t width, std::uint64_t height) {
+  return Status(Errc::too_many_pixels,
+                "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
+}
+
+std::uint64_t little_endian(std::span<const std::byte> data, std::size_t at,
+                            std::size_t count) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = count; i-- > 0;)
+    value = value << 8 | static_cast<std::uint64_t>(data[at + i]);
+  return value;
+}
+
+/// Refuses a decompression bomb before OpenCV allocates for it.
+Status check_png_size(const std::string& name, std::span<const std::byte> data) {
+  if (data.size() <= kPngColourAt) return Status(Errc::bad_input, "'" + name + "' is cut short");
+  std::uint64_t width = 0, height = 0;  // big-endian
+  for (std::size_t i = 0; i < 4; ++i) {
+    width = width << 8 | static_cast<std::uint64_t>(data[kPngWidthAt + i]);
+    height = height << 8 | static_cast<std::uint64_t>(data[kPngHeightAt + i]);
+  }
+  if (width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
+    return too_many_pixels(name, width, height);
+  return Status::ok();
+}
+
+/// Colour type 4 is grey with alpha, which OpenCV expands to four equal channels.
+bool is_gray_png(ContentKind kind, std::span<const std::byte> data) noexcept {
+  return kind == ContentKind::png && data[kPngColourAt] == std::byte{4};
+}
+
+/// OpenCV's BMP reader throws and prints at the end of its data. So a file that is too short is
+/// refused here, and "end of bitmap" codes are appended: the length of run-length coded files is
+/// not known beforehand.
+Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
+  constexpr std::size_t kFileHeader = 14, kCoreHeader = 12, kInfoHeader = 40, kPadding = 4096;
+  const Status short_file(Errc::bad_input, "'" + name + "' is cut short");
+  if (data.size() < kFileHeader + kCoreHeader) return short_file;
+  const std::uint64_t pixels_at = little_endian(data, 10, 4);
+  const std::uint64_t header_bytes = little_endian(data, kFileHeader, 4);
+  if (data.size() < kFileHeader + header_bytes || pixels_at > data.size()) return short_file;
+  std::uint64_t width = little_endian(data, 18, 2), height = little_endian(data, 20, 2);
+  std::uint64_t bits = little_endian(data, 24, 2), coding = 0;
+  if (header_bytes >= kInfoHeader) {
+    width = little_endian(data, 18, 4);
+    const auto rows = static_cast<std::int32_t>(little_endian(data, 22, 4));  // < 0: top down
+    height = static_cast<std::uint64_t>(std::abs(std::int64_t{rows}));
+    bits = little_endian(data, 28, 2);
+    coding = little_endian(data, 30, 4);
+  }
+  if (width > kMaxDimension || height > kMaxDimension ||
+      width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
+    return too_many_pixels(name, width, height);
+  constexpr std::uint64_t kRle8 = 1, kRle4 = 2;
+  const std::uint64_t row_bytes = (width * bits + 31) / 32 * 4;
+  const bool run_length = coding == kRle8 || coding == kRle4;
+  if (!run_length && row_bytes * height > data.size() - pixels_at) return short_file;
+  if ((data.size() - pixels_at) % 2 != 0) data.push_back(std::byte{0});
+  for (std::size_t i = 0; i < kPadding; i += 2) {
+    data.push_back(std::byte{0});
+    data.push_back(std::byte{1});
+  }
+  return Status::ok();
+}
+
+/// OpenCV's order is B G R (A).
+template <typename Sample>
+void copy_pixels(const cv::Mat& image, const SampleRules& rules, Frame& out) {
+  const int channels = image.channels();
+  const SampleReader reader{rules, channels == 4 ? 3 : -1};
+  const bool gray = out.format() == PixelFormat::gray8;
+  for (int row = 0; row < image.rows; ++row) {
+    const Sample* from = image.ptr<Sample>(row);
+    std::uint8_t* to = row_of(out.view(), 0, row);
+    for (int x = 0; x < image.cols; ++x, from += channels) {
+      if (gray) {
+        to[x] = reader.read(from, 0, x, row);
+        continue;
+      }
+      for (int channel = 0; channel < 3; ++channel)
+        to[3 * x + channel] = reader.read(from, 2 - channel, x, row);
+    }
+  }
+}
+
+Status take_image(const std::string& name, const cv::Mat& image, bool gray,
+                  const SampleRules& rules, Frame& out) {
+  if (image.empty()) return Status(Errc::bad_input, "'" + name + "' cannot be decoded");
+  if (image.cols > kMaxDimension || image.rows > kMaxDimension)
+    return Status(Errc::too_many_pixels, "'" + name + "' is " + std::to_string(image.cols) + "x" +
+                                             std::to_string(image.rows));
+  if (image.depth() != CV_8U && image.depth() != CV_16U)
+    return Status(Errc::bad_input,
+                  "'" + name + "' has samples that are not 8- or 16-bit unsigned integers");
+  const int channels = image.channels();
+  if (channels != 1 && channels != 3 && channels != 4)
+    return Status(Errc::bad_input, "'" + name + "' has " + std::to_string(channels) + " channels");
+  const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
+  ZR_TRY(out.reshape(format, image.cols, image.rows));
+  const ConvertTimer timer;
+  if (image.depth() == CV_16U)
+    copy_pixels<std::uint16_t>(image, rules, out);
+  else
+    copy_pixels<std::uint8_t>(image, rules, out);
+  return Status::ok();
+}
+
+}  // namespace
+
+Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules& rules,
+                        std::vector<std::byte>& data, Frame& out) {
+  ZR_TRY(load_opencv());
+  if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(name, data));
+  if (kind == ContentKind::png) ZR_TRY(check_png_size(name, data));
+  ZR_TRY(check_stored_size(name, kind, data));
+  const QuietOpenCv quiet;
+  try {
+    // UNCHANGED: all bits, and no rotation by EXIF.
+    const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
+    return take_image(name, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
+                      rules, out);
+  } catch (const std::bad_alloc&) {
+    return Status(Errc::out_of_memory, "'" + name + "'");
+  } catch (const std::exception& error) {
+    if (is_memory_error(error)) return Status(Errc::out_of_memory, "'" + name + "'");
+    return Status(Errc::bad_input, "'" + name + "': " + reason(error));
+  }
+}
+
+Status encode_by_opencv(const ConstFrameView& frame, const std::string& extension,
+                        std::vector<std::byte>& out) {
+  ZR_TRY(load_opencv());
+  const QuietOpenCv quiet;
+  try {
+    const bool gray = frame.format == PixelFormat::gray8;
+    cv::Mat image(frame.height, frame.width, gray ? CV_8UC1 : CV_8UC3);
+    const FrameView view{gray ? PixelFormat::gray8 : PixelFormat::bgr24,
+                         frame.width,
+                         frame.height,
+                         {image.data},
+                         {static_cast<std::ptrdiff_t>(image.step[0])}};
+    {
+      const ConvertTimer timer;
+      if (gray)
+        copy_frame(frame, view);
+      else
+        swizzle_rgb(frame, view);
+    }
+    std::vector<unsigned char> bytes;
+    std::vector<int> parameters;
+    // Lossless, as all other formats here: a quality above 100 means lossless WebP.
+    if (extension == "webp") parameters = {cv::IMWRITE_WEBP_QUALITY, 101};
+    if (!cv::imencode("." + extension, image, bytes, parameters))
+      return Status(Errc::unsupported_output, "OpenCV cannot write " + extension);
+    out.resize(bytes.size());
+    if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+    return Status::ok();
+  } catch (const std::bad_alloc&) {
+    return Status(Errc::out_of_memory, "an image of " + extension);
+  } catch (const std::exception& error) {
+    return Status(Errc::unsupported_output, extension + ": " + reason(error));
+  }
+}
+
+}  // namespace zerorun::io

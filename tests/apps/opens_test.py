@@ -1,0 +1,109 @@
+# A picture is opened once, whatever looks at it: device choice, packets, frames. So a named pipe can be a picture.
+# SPDX-License-Identifier: MIT
+import ctypes
+import os
+import pathlib
+import struct
+import subprocess
+import threading
+import unittest
+
+from support import PROGRAM, ProgramTest, make_ppm, make_y4m
+
+IN_ACCESS, IN_CLOSE_NOWRITE, IN_OPEN = 0x1, 0x10, 0x20
+IN_NONBLOCK = os.O_NONBLOCK
+
+
+class Opens:
+    """Counts how often a file is opened, by inotify. Reads and closes are watched, too: the kernel joins events that
+    are equal and follow each other."""
+
+    def __init__(self, path):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.queue = self.libc.inotify_init1(IN_NONBLOCK)
+        if self.queue < 0:
+            raise unittest.SkipTest("there is no inotify here")
+        watch = self.libc.inotify_add_watch(self.queue, os.fsencode(path), IN_OPEN | IN_ACCESS | IN_CLOSE_NOWRITE)
+        if watch < 0:
+            raise unittest.SkipTest("inotify watches no file here")
+
+    def count(self):
+        opens = 0
+        while True:
+            try:
+                events = os.read(self.queue, 65536)
+            except BlockingIOError:
+                break
+            while events:
+                _, mask, _, name_bytes = struct.unpack_from("iIII", events)
+                opens += bool(mask & IN_OPEN)
+                events = events[16 + name_bytes:]
+        os.close(self.queue)
+        return opens
+
+
+class OpensTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.kinds = {"ppm": make_ppm(self.path("in.ppm"), frame=1)}
+        self.encode(self.kinds["ppm"], "-o", self.path("in.jpg"))
+        self.kinds["jpg"] = self.path("in.jpg")
+        for kind in ("png", "tiff", "bmp", "webp"):
+            path = self.path("in." + kind)
+            done = subprocess.run([PROGRAM, "decode", self.kinds["ppm"], "-o", path], capture_output=True)
+            if done.returncode == 0:  # this build has its library
+                self.kinds[kind] = path
+
+    def opens(self, watched, *command):
+        opens = Opens(watched)
+        self.zerorun(*command)
+        return opens.count()
+
+    def test_the_count_is_true(self):
+        path = self.kinds["ppm"]
+        opens = Opens(path)
+        for _ in range(3):
+            pathlib.Path(path).read_bytes()
+        self.assertEqual(opens.count(), 3)
+
+    def test_one_picture(self):
+        for kind, path in self.kinds.items():
+            for command in (["encode", path, "-o", self.path("o.jpg"), "--device", "cpu", "-y"],
+                            ["encode", path, "-o", self.path("o.jpg"), "--device", "auto", "-y"],
+                            ["decode", path, "-o", self.path("o.ppm"), "--device", "cpu", "-y"],
+                            ["decode", path, "-o", self.path("o.y4m"), "--device", "cpu", "-y"],
+                            ["info", path],
+                            ["info", path, "--json"]):
+                with self.subTest(kind=kind, command=command):
+                    self.assertEqual(self.opens(path, *command), 1)
+
+    def test_a_sequence(self):
+        for frame in range(3):
+            make_ppm(self.path(f"{frame}.ppm"), frame=frame)
+        self.zerorun("decode", self.path("%d.ppm"), "-o", self.path("%d.png" if "png" in self.kinds else "%d.pgm"))
+        for pattern in ("%d.ppm", "%d.png") if "png" in self.kinds else ("%d.ppm",):
+            for frame in range(3):
+                path = self.path(pattern % (frame if pattern.endswith("ppm") else frame + 1))
+                with self.subTest(path=path):
+                    self.assertEqual(self.opens(path, "encode", self.path(pattern), "-o", self.path("o.mjpeg"), "-y"), 1)
+
+    def test_a_named_pipe(self):
+        for kind, path in self.kinds.items():
+            pipe = self.path("pipe." + kind)
+            os.mkfifo(pipe)
+            for command in (["encode", "-o", self.path("o.jpg")], ["decode", "-o", self.path("o.ppm")], ["info"]):
+                with self.subTest(kind=kind, command=command):
+                    data = pathlib.Path(path).read_bytes()
+                    writer = threading.Thread(target=lambda: pathlib.Path(pipe).write_bytes(data), daemon=True)
+                    writer.start()
+                    self.zerorun(command[0], pipe, *command[1:], *([] if command == ["info"] else ["-y"]), timeout=60)
+                    writer.join()
+                    if command[0] == "info":
+                        continue
+                    got = pathlib.Path(command[2]).read_bytes()
+                    self.zerorun(command[0], path, *command[1:], "-y")
+                    self.assertEqual(got, pathlib.Path(command[2]).read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -3,54 +3,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <cstddef>
 #include <functional>
 
 #include "cuda/base/span_clock.hpp"
 #include "cuda/decode/cpu_scans.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
+#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
-
-struct DecodeChoices {
-  /// The exhaustive strategy alone, if the device has the memory for it.
-  bool exhaustive_only = false;
-  /// Scans in pinned memory are decoded as they come over the bus, however short they are and
-  /// whatever else the process decodes on the device.
-  bool always_follows_bus = false;
-  /// The CPU pipeline decodes all scans.
-  bool cpu_only = false;
-};
-
-/// What decoders are created with from now on. Not thread-safe.
-inline DecodeChoices& default_decode_choices() {
-  static DecodeChoices choices;
-  return choices;
-}
-
-/// A scan that the process is decoding on a device, while this lives. Thread-safe.
-class ScanInFlight {
- public:
-  explicit ScanInFlight(int device) : all_(of(device)), others_(all_.fetch_add(1)) {}
-  ScanInFlight(const ScanInFlight&) = delete;
-  ScanInFlight& operator=(const ScanInFlight&) = delete;
-  ~ScanInFlight() { all_.fetch_sub(1); }
-
-  /// Whether there was no other when it began.
-  bool is_alone() const { return others_ == 0; }
-
- private:
-  static std::atomic<int>& of(int device) {
-    static std::array<std::atomic<int>, 64> all{};
-    return all[static_cast<std::size_t>(device) % all.size()];
-  }
-
-  std::atomic<int>& all_;
-  const int others_;
-};
 
 /// decode_scan() returns when the device has done the work.
 class CudaDecodePipeline final : public DecodePipeline {

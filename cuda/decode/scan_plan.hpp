@@ -1,11 +1,12 @@
 // How a scan is synchronised and launched: a pure function of its header, its sizes and the limits
-// of the device; and the memory of which strategy decoded the last scans. Host code, so that a test
-// can ask for any device.
+// of the device. And what else decides: which strategy decoded the last scans, what tests choose,
+// other scans in flight. Host code, so that a test can ask for any device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -162,6 +163,45 @@ class StrategyMemory {
     std::uint32_t left;  ///< scans that skip the map strategy
   };
   std::array<Known, kStrategyShapes> known_{};
+};
+
+/// How a decoder is created. Tests have scans decoded as otherwise only some are; nothing else
+/// changes these values.
+struct DecodeChoices {
+  /// The exhaustive strategy alone, if the device has the memory for it.
+  bool exhaustive_only = false;
+  /// Scans in pinned memory are decoded as they come over the bus, however short they are and
+  /// whatever else the process decodes on the device.
+  bool always_follows_bus = false;
+  /// The CPU pipeline decodes all scans.
+  bool cpu_only = false;
+};
+
+/// What decoders are created with from now on. Not thread-safe.
+inline DecodeChoices& default_decode_choices() {
+  static DecodeChoices choices;
+  return choices;
+}
+
+/// A scan that the process is decoding on a device, while this lives. Thread-safe.
+class ScanInFlight {
+ public:
+  explicit ScanInFlight(int device) : all_(of(device)), others_(all_.fetch_add(1)) {}
+  ScanInFlight(const ScanInFlight&) = delete;
+  ScanInFlight& operator=(const ScanInFlight&) = delete;
+  ~ScanInFlight() { all_.fetch_sub(1); }
+
+  /// Whether there was no other when it began.
+  bool is_alone() const { return others_ == 0; }
+
+ private:
+  static std::atomic<int>& of(int device) {
+    static std::array<std::atomic<int>, 64> all{};
+    return all[static_cast<std::size_t>(device) % all.size()];
+  }
+
+  std::atomic<int>& all_;
+  const int others_;
 };
 
 }  // namespace zerorun

@@ -74,8 +74,10 @@ class OpensTest(ProgramTest):
                             ["decode", path, "-o", self.path("o.y4m"), "--device", "cpu", "-y"],
                             ["info", path],
                             ["info", path, "--json"]):
+                # A PNM file is a stream of pictures, and is opened again to be read in another format.
+                again = kind == "ppm" and self.path("o.y4m") in command
                 with self.subTest(kind=kind, command=command):
-                    self.assertEqual(self.opens(path, *command), 1)
+                    self.assertEqual(self.opens(path, *command), 2 if again else 1)
 
     def test_a_sequence(self):
         for frame in range(3):

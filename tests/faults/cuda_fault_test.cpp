@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/decode/cuda_decode_pipeline.hpp"
+#include "cuda/decode/scan_plan.hpp"
 #include "tests/faults/fail_every_call.hpp"
 #include "zerorun/async.hpp"
 

@@ -17,7 +17,7 @@
 #include "codec/base/test_devices.hpp"
 #ifdef ZERORUN_HAVE_CUDA
 #include "cuda/base/test_limits.hpp"
-#include "cuda/decode/cuda_decode_pipeline.hpp"
+#include "cuda/decode/scan_plan.hpp"
 #endif
 
 namespace zerorun::test {

@@ -61,7 +61,7 @@ class EncodeBox final : public DeviceEncodeBox {
     order_after(image.arrays(), stream);
     if (is_large(image.view())) {
       std::vector<nb::object> results(1);
-      to_bytes({&image.view(), 1}, stream, results);
+      to_bytes({&image.view(), 1}, stream, Signals::leave, results);
       if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
       return nb::borrow<nb::bytes>(results[0]);
     }
@@ -101,7 +101,7 @@ class EncodeBox final : public DeviceEncodeBox {
       order_after(image->arrays(), stream);
       frames.push_back(image->view());
     }
-    to_bytes(frames, stream, results);
+    to_bytes(frames, stream, Signals::handle, results);
     for (nb::object& result : results)
       if (!result.is_valid()) result = exception_of(size_not_reached(encoder_.params().size));
     return results;
@@ -116,8 +116,11 @@ class EncodeBox final : public DeviceEncodeBox {
     return std::int64_t{frame.width} * frame.height >= kLargePixels;
   }
 
+  /// A handler of a signal may use the object that calls: with a lock it would wait for itself.
+  enum class Signals { handle, leave };
+
   /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
-  void to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream,
+  void to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream, Signals signals,
                 std::vector<nb::object>& results) {
     bool raised = false;
     Status status;
@@ -125,7 +128,10 @@ class EncodeBox final : public DeviceEncodeBox {
       WithoutGil no_gil;
       const OnDevice current(device_);
       const auto memory = [&](std::span<EncodedStream> streams) {
-        raised = !no_gil.call_with_gil([&] { return make_bytes(streams, results); });
+        raised = !no_gil.call_with_gil([&] {
+          return (signals == Signals::leave || PyErr_CheckSignals() == 0) &&
+                 make_bytes(streams, results);
+        });
         return raised ? Status(Errc::out_of_memory) : Status::ok();
       };
       status = encoder_.encode_to_host(frames, memory, stream_of(stream));
@@ -137,7 +143,6 @@ class EncodeBox final : public DeviceEncodeBox {
   /// Nobody else has the objects, so that they may be filled without the GIL. False: an error of
   /// Python is set.
   static bool make_bytes(std::span<EncodedStream> streams, std::vector<nb::object>& results) {
-    if (PyErr_CheckSignals() != 0) return false;
     for (EncodedStream& stream : streams) {
       if (stream.bytes == 0) continue;
       const auto size = static_cast<Py_ssize_t>(stream.bytes);

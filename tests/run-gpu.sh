@@ -25,11 +25,12 @@ tests=0 sanitize=0 bench=0 logs="" only_names=. jobs=$(nproc)
 filter='*Parity.*:*Parity/*:-*Large*:*EverySizeAndEntropy*:*EverySizeAndRunLength*:*RandomCounts*:*ManyTies*:*Corrupt*'
 filter+=':*Corpus*:*Photos*:PipelineParity.Every*:PipelineParity.LongIntervals'
 filter+=':DecodeParity.Every*:DecodePathParity.OurStreams*'
-filter+=':BatchParity.FramesOfOneShape:*MediumChunks*:*MorePairs*'
+filter+=':BatchParity.FramesOfOneShape:HostBatchParity.ManyGroupsOfMixedShapes:HostBatchParity.TheCaller*'
+filter+=':*MediumChunks*:*MorePairs*'
 filter+=':*OneProcessorIsEnough*'  # the tools run one kernel after the other
 # racecheck is a hundred times slower. It runs the stages, the primitives, the encoder and the decoder
 # with smaller inputs, and leaves out tests with many whole frames and of the C interface.
-slow_races=':*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*'
+slow_races=':HostBatchParity.*:*EveryDamageAndLayout*:*LongCursors*:*RowCounts*:*ManyShortCursors*'
 while (($#)); do
   case $1 in
     --tests) tests=1 ;;

@@ -30,6 +30,11 @@ zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder*, std:
                                                    std::size_t* const*, void*) {
   return ZERORUN_CUDA_NOT_BUILT;
 }
+zerorun_status zerorun_device_encoder_encode_to_host(zerorun_device_encoder*, std::size_t,
+                                                     const zerorun_frame* const*,
+                                                     zerorun_stream_memory, void*, void*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
 const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder*) { return nullptr; }
 
 zerorun_status zerorun_device_decoder_create(const zerorun_decode_params*,

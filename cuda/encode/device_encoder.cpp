@@ -9,6 +9,7 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
+#include "cuda/encode/batch_to_host.hpp"
 #include "cuda/encode/sized_encoder.hpp"
 
 namespace zerorun {
@@ -21,6 +22,7 @@ struct DeviceEncoder::Impl {
   Event done;                        // behind the last frame: the next one uses the same memory
   bool used = false;
   unsigned long long last_stream = 0;  // of the last frame: only another stream has to wait for it
+  BatchToHost to_host;
 
   ~Impl() {
     const DeviceGuard guard(params.device);
@@ -28,11 +30,35 @@ struct DeviceEncoder::Impl {
   }
 
   Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
-    ZR_TRY(check(jobs));
+    for (const DeviceEncodeJob& job : jobs)
+      if (job.out == nullptr || job.size == nullptr)
+        return Status(Errc::invalid_argument, "the output or its size is null");
+    ZR_TRY(check(
+        jobs, [](const DeviceEncodeJob& job) -> const auto& { return job.frame; }));
     if (jobs.empty()) return Status::ok();
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
     ZR_TRY(check_stream(stream));
+    return enqueue_behind_last(jobs, stream);
+  }
+
+  Status encode_to_host(std::span<const ConstFrameView> frames, const StreamMemory& memory,
+                        cudaStream_t stream) {
+    if (!memory) return Status(Errc::invalid_argument, "the function that gives memory is empty");
+    ZR_TRY(check(
+        frames, [](const ConstFrameView& frame) -> const auto& { return frame; }));
+    if (frames.empty()) return Status::ok();
+    const DeviceGuard guard(params.device);
+    ZR_TRY(guard.status());
+    ZR_TRY(check_stream(stream));
+    const auto encode = [this](std::span<const DeviceEncodeJob> jobs, cudaStream_t on) {
+      return enqueue_behind_last(jobs, on);
+    };
+    return to_host.run(frames, memory, encode, params.threads, stream);
+  }
+
+ private:
+  Status enqueue_behind_last(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
     unsigned long long id = 0;
     ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
     if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
@@ -46,21 +72,18 @@ struct DeviceEncoder::Impl {
     return Status::ok();
   }
 
- private:
   /// Finds what is wrong before anything is enqueued.
-  Status check(std::span<const DeviceEncodeJob> jobs) const {
+  template <typename Item, typename FrameOf>
+  Status check(std::span<const Item> items, const FrameOf& frame_of) const {
     const ConstFrameView* checked = nullptr;  // a frame whose shape has been checked
-    for (const DeviceEncodeJob& job : jobs) {
-      ZR_TRY(validate(job.frame));
-      if (job.out == nullptr || job.size == nullptr)
-        return Status(Errc::invalid_argument, "the output or its size is null");
-      if (is_prepared(job.frame) || (checked != nullptr && same_shape(*checked, job.frame)))
-        continue;
-      const auto fresh =
-          make_encode_setup(params, job.frame.format, job.frame.width, job.frame.height);
+    for (const Item& item : items) {
+      const ConstFrameView& frame = frame_of(item);
+      ZR_TRY(validate(frame));
+      if (is_prepared(frame) || (checked != nullptr && same_shape(*checked, frame))) continue;
+      const auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
       if (!fresh) return fresh.status();
       ZR_TRY(FrameEncoder::check_size(fresh->layout));
-      checked = &job.frame;
+      checked = &frame;
     }
     return Status::ok();
   }
@@ -154,6 +177,11 @@ Status DeviceEncoder::encode(const ConstFrameView& frame, std::byte* out, std::s
 
 Status DeviceEncoder::encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
   return guarded([&] { return impl_->encode(jobs, stream); });
+}
+
+Status DeviceEncoder::encode_to_host(std::span<const ConstFrameView> frames,
+                                     const StreamMemory& memory, cudaStream_t stream) {
+  return guarded([&] { return impl_->encode_to_host(frames, memory, stream); });
 }
 
 DeviceEncoder::DeviceEncoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

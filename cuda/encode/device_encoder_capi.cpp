@@ -58,6 +58,35 @@ zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder* encod
   });
 }
 
+zerorun_status zerorun_device_encoder_encode_to_host(zerorun_device_encoder* encoder,
+                                                     std::size_t count,
+                                                     const zerorun_frame* const* frames,
+                                                     zerorun_stream_memory memory, void* user,
+                                                     void* stream) {
+  return on_handle(encoder, [&]() -> Status {
+    if (memory == nullptr || (count > 0 && frames == nullptr))
+      return null_argument("frames or memory");
+    std::vector<ConstFrameView> views;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto view = to_view(frames[i]);
+      if (!view) return view.status();
+      views.push_back(*view);
+    }
+    std::vector<zerorun_encoded_stream> given;
+    const auto give = [&](std::span<EncodedStream> streams) -> Status {
+      given.clear();
+      for (const EncodedStream& s : streams) given.push_back({s.frame, s.bytes, nullptr});
+      const zerorun_status status = memory(user, given.data(), given.size());
+      if (status != ZERORUN_OK)
+        return Status(static_cast<Errc>(status), "the function that gives memory ended the batch");
+      for (std::size_t i = 0; i < given.size(); ++i)
+        streams[i].out = reinterpret_cast<std::byte*>(given[i].out);
+      return Status::ok();
+    };
+    return encoder->encoder.encode_to_host(views, give, static_cast<cudaStream_t>(stream));
+  });
+}
+
 const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder* encoder) {
   return encoder == nullptr ? nullptr : &encoder->error;
 }

@@ -160,6 +160,41 @@ TEST_F(CApiParity, BatchesAreTheSameStreams) {
   EXPECT_EQ(encode(3, views.data()), ZERORUN_INVALID_ARGUMENT);
 }
 
+TEST_F(CApiParity, BatchesGoToTheHost) {
+  struct Streams {
+    std::vector<std::vector<std::uint8_t>> found{3};
+    zerorun_status answer = ZERORUN_OK;
+  } streams;
+  const auto memory = [](void* user, zerorun_encoded_stream* given, std::size_t count) {
+    auto& to = *static_cast<Streams*>(user);
+    for (std::size_t i = 0; i < count; ++i) {
+      to.found.at(given[i].frame).resize(given[i].size);
+      given[i].out = to.found[given[i].frame].data();
+    }
+    return to.answer;
+  };
+  std::vector<std::unique_ptr<DeviceTwin>> on_device;
+  std::vector<Bytes> expected;
+  std::vector<zerorun_frame> frames;
+  for (int i = 0; i < 3; ++i) {
+    TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 90 + i, 60, 7);
+    on_device.push_back(std::make_unique<DeviceTwin>(frame));
+    expected.push_back(encoded_on_cpu(frame));
+    frames.push_back(to_c(on_device.back()->view()));
+  }
+  const zerorun_frame* const views[] = {&frames[0], &frames[1], &frames[2]};
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  DeviceEncoderHandle encoder;
+  const auto encode = [&](zerorun_stream_memory give) {
+    return zerorun_device_encoder_encode_to_host(encoder.handle, 3, views, give, &streams, nullptr);
+  };
+  ASSERT_EQ(encode(memory), ZERORUN_OK);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(to_bytes(streams.found[i]), expected[i]);
+  streams.answer = ZERORUN_OUT_OF_MEMORY;
+  EXPECT_EQ(encode(memory), ZERORUN_OUT_OF_MEMORY);
+  EXPECT_EQ(encode(nullptr), ZERORUN_INVALID_ARGUMENT);
+}
+
 TEST_F(CApiParity, DestroyWaitsForWhatWasEnqueued) {
   constexpr int kFrames = 6;
   Stream streams[2];

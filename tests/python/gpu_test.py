@@ -4,6 +4,7 @@ import ctypes
 import glob
 import multiprocessing
 import os
+import signal
 import threading
 
 import numpy as np
@@ -242,6 +243,149 @@ def test_batches():
     assert zerorun.decode_batch([], device="cuda") == []
     on_host = zerorun.decode_batch(wanted, "nv12", device="cuda", to="host")
     assert all(same(a, zerorun.decode(s, "nv12", device="cpu")) for a, s in zip(on_host, wanted))
+
+
+def noisy(width, height, seed=1):
+    return np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_batches_of_mixed_sizes(workers):
+    """Several groups: large and small pictures, and noise that needs more room than photos."""
+    sizes = [(64, 48)] * 40 + [(1920, 1080)] * 12 + [(3840, 2160), (1, 1), (2600, 2100)]
+    images = [picture("rgb24", *size, i) for i, size in enumerate(sizes)]
+    images[3:3], images[45:45], images[50:50] = [noisy(64, 48)], [noisy(1500, 1100)], [noisy(2100, 2100)]
+    for options in ({"quality": 100, "subsampling": "444"}, {"quality": 60, "huffman": "optimal"}):
+        wanted = [zerorun.encode(image, device="cpu", **options) for image in images]
+        assert max(len(w) / i.size * 3 for w, i in zip(wanted, images) if i.size > 1 << 20) > (
+            0.8 if options["quality"] == 100 else 0)
+        tensors = [on_gpu(image) for image in images]
+        for _ in range(2):
+            found = zerorun.encode_batch(tensors, workers=workers, **options)
+            assert found == wanted and all(type(stream) is bytes for stream in found)
+        assert [zerorun.encode(tensor, **options) for tensor in tensors[-3:]] == wanted[-3:]
+
+
+def used_memory():
+    """Bytes of the GPU, and of this process."""
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    cuda("cudaDeviceSynchronize")
+    cuda("cudaMemGetInfo", ctypes.byref(free), ctypes.byref(total))
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return total.value - free.value, int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_memory_of_batches_is_bounded_and_released():
+    tensors = [on_gpu(picture("rgb24", 1920, 1080, i)) for i in range(12)] + [on_gpu(noisy(640, 480))]
+    wanted = zerorun.encode_batch(tensors)
+    zerorun.release_memory()
+    released, _ = used_memory()
+    for _ in range(5):
+        zerorun.encode_batch(tensors)
+    device, host = used_memory()
+    assert (8 << 20) <= device - released <= (256 << 20)
+    for turn in range(200):
+        assert zerorun.encode_batch(tensors[turn % 5:]) == wanted[turn % 5:]
+    for quality in range(20, 60):  # a coder for each, of which four are kept
+        zerorun.encode_batch(tensors, quality=quality)
+    device_after, host_after = used_memory()
+    assert device_after - device <= 4 * (128 << 20) and host_after - host <= 4 * (96 << 20)
+    zerorun.release_memory()
+    assert used_memory()[0] - released < 8 << 20
+    assert zerorun.encode_batch(tensors) == wanted
+
+
+def test_batches_on_threads_with_streams():
+    images = [picture("rgb24", 500 + 40 * i, 375, i) for i in range(24)]
+    wanted = zerorun.encode_batch(images, device="cpu")
+    failures = []
+
+    def work():
+        try:
+            stream = ctypes.c_void_p()
+            cuda("cudaStreamCreate", ctypes.byref(stream))
+            tensors = [on_gpu(image) for image in images]
+            for _ in range(20):
+                assert zerorun.encode_batch(tensors, stream=stream.value) == wanted
+        except BaseException as error:  # noqa: B902 - the main thread tells it
+            failures.append(error)
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_signal_ends_a_batch():
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(*_):
+        raise Interrupted
+    tensors = [on_gpu(picture("rgb24", 1920, 1080, i % 3)) for i in range(3)] * 50
+    wanted = zerorun.encode_batch(tensors)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(Interrupted):
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
+            while True:
+                zerorun.encode_batch(tensors)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert zerorun.encode_batch(tensors) == wanted
+
+
+class DlDevice(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int32), ("index", ctypes.c_int32)]
+
+
+class DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", DlDevice), ("dimensions", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p),
+                ("offset", ctypes.c_uint64)]
+
+
+def test_dlpack_by_functions_in_c():
+    """An array that has DLPack's functions and no other protocol, as PyTorch's tensors have them."""
+    asked = []
+
+    class Exchanged:
+        def __init__(self, host):
+            self.memory = CudaArray.of(host)
+            self.shape = (ctypes.c_int64 * host.ndim)(*host.shape)
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DlTensor))
+    def tensor_from_object(array, out):
+        out[0] = DlTensor(array.memory.pointer, DlDevice(2, 0), len(array.shape), 1, 8, 1, array.shape,
+                          None, 0)
+        return 0
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+    def current_stream(kind, device, out):
+        asked.append((kind, device))
+        out[0] = None
+        return 0
+
+    class Functions(ctypes.Structure):
+        _fields_ = [("version", ctypes.c_uint32 * 2), ("older", ctypes.c_void_p),
+                    ("unused", ctypes.c_void_p * 3), ("tensor_from_object", ctypes.c_void_p),
+                    ("current_stream", ctypes.c_void_p)]
+    functions = Functions((ctypes.c_uint32 * 2)(1, 3), None, (ctypes.c_void_p * 3)(),
+                          ctypes.cast(tensor_from_object, ctypes.c_void_p),
+                          ctypes.cast(current_stream, ctypes.c_void_p))
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    Exchanged.__dlpack_c_exchange_api__ = make(ctypes.addressof(functions), b"dlpack_exchange_api", None)
+    images = [picture("rgb24", 80, 60), picture("rgb24", 30, 20)]
+    arrays = [Exchanged(image) for image in images]
+    assert zerorun.encode_batch(arrays) == [zerorun.encode(image, device="cpu") for image in images]
+    assert asked == [(2, 0)] * 2
+    functions.version[0] = 2
+    with pytest.raises(TypeError):
+        zerorun.encode(arrays[0])
 
 
 def test_batches_of_files(tmp_path):

@@ -101,6 +101,7 @@ Array array_from(nb::handle object, const std::string& name, std::uintptr_t stre
   const bool is_buffer = PyObject_CheckBuffer(object.ptr()) != 0;
   if (is_buffer && !nb::hasattr(object, "__cuda_array_interface__"))
     return array_from_buffer(object, name);
+  if (std::optional<Array> array = array_from_exchange(object, name)) return *array;
   if (std::optional<Array> array = array_from_cuda_interface(object, name, stream)) return *array;
   if (std::optional<Array> array = array_from_dlpack(object, name, stream)) return *array;
   fail_type(name + " is " + type_of(object) +

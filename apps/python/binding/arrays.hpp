@@ -33,7 +33,10 @@ struct Array {
 /// Errors: TypeError for what is no array, ArgumentError for other types than uint8.
 Array array_from(nb::handle object, const std::string& name, std::uintptr_t stream = 0);
 
-/// The two other protocols; empty if the object does not speak them.
+/// The other protocols; empty if the object does not speak them. DLPack's functions in C call no
+/// Python code. Here they are for arrays on a GPU alone, because they keep the object alive and not
+/// its memory.
+std::optional<Array> array_from_exchange(nb::handle object, const std::string& name);
 std::optional<Array> array_from_cuda_interface(nb::handle object, const std::string& name,
                                                std::uintptr_t stream);
 std::optional<Array> array_from_dlpack(nb::handle object, const std::string& name,
@@ -48,6 +51,10 @@ void make_ready(nb::handle object, std::uintptr_t stream);
 /// without gaps. Errors: ArgumentError for negative sizes and for more than 2^63 bytes.
 void set_shape(Array& array, int dimensions, const std::int64_t* shape, const std::int64_t* strides,
                const std::string& name);
+
+/// Sets the device of an array by its memory. Errors: ArgumentError for an empty array, and those
+/// of device_of_memory().
+void find_device(Array& array, const std::string& name);
 
 /// An owner that keeps a Python object alive.
 std::shared_ptr<void> owner_of(nb::object object);

@@ -110,7 +110,7 @@ void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& p
                               : exception_of(job->status);
 }
 
-void encode_device_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params,
+void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params, int workers,
                         std::uintptr_t stream) {
   if (jobs.empty()) return;
   const int device = jobs[0]->image->device();
@@ -125,8 +125,11 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams&
       fail(Errc::invalid_argument, "the images of a batch must be on one GPU");
     images.push_back(&*job->image);
   }
-  const auto box = DeviceEncodeBox::make(params, device);
-  const std::vector<nb::object> results = box->encode_batch(images, stream);
+  params.device = device;
+  if (params.threads == 0) params.threads = workers;
+  auto lent = device_batch_encoder_pool().take(params);
+  const std::vector<nb::object> results = lent.coder->encode_batch(images, stream);
+  device_batch_encoder_pool().give_back(std::move(lent));
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = results[i];
 }
 
@@ -142,9 +145,9 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   while (const nb::object object = next_item(iterator)) {
     EncodeJob& job = jobs.emplace_back();
     job.result = result_or_error([&] {
-      const std::uintptr_t own = stream_handle(stream, object);
-      job.image = Image::from(object, hints, on.value_or(own));
-      if (!on && job.image->device() != kHost) on = own;
+      const std::uintptr_t used = on ? *on : stream_handle(stream, object);
+      job.image = Image::from(object, hints, used);
+      if (job.image->device() != kHost) on = used;
       return nb::none();
     });
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -152,8 +155,9 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   std::vector<EncodeJob*> on_host, on_device;
   for (EncodeJob& job : jobs)
     if (job.image) (job.image->device() == kHost ? on_host : on_device).push_back(&job);
-  encode_host_jobs(on_host, params, parse_int(workers, "workers"));
-  encode_device_jobs(on_device, params, on.value_or(0));
+  const int wanted = parse_int(workers, "workers");
+  encode_host_jobs(on_host, params, wanted);
+  encode_device_jobs(on_device, params, wanted, on.value_or(0));
   nb::list results;
   for (const EncodeJob& job : jobs) results.append(job.result);
   return results;

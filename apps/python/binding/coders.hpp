@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/python/binding/coder_pool.hpp"
+#include "apps/python/binding/device.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -23,10 +24,16 @@ struct HostEncoder {
 
 using EncoderPool = CoderPool<HostEncoder, EncodeParams>;
 using DecoderPool = CoderPool<Decoder, DecodeParams>;
+/// For pictures on the device that the parameters name.
+using DeviceEncoderPool = CoderPool<DeviceEncodeBox, EncodeParams>;
 
 /// The pools of the module; never destroyed, because other threads may run at the end.
 EncoderPool& encoder_pool();
 DecoderPool& decoder_pool();
+DeviceEncoderPool& device_encoder_pool();
+/// For encode_batch(), whose coders keep up to 128 MiB of device memory and 96 MiB of pinned
+/// memory: four of them at most.
+DeviceEncoderPool& device_batch_encoder_pool();
 
 void bind_encode(nb::module_& module);
 void bind_decode(nb::module_& module);

@@ -80,6 +80,12 @@ std::pair<std::int64_t, std::int64_t> extent(const Array& array, const std::stri
 
 }  // namespace
 
+void find_device(Array& array, const std::string& name) {
+  const auto [first, last] = extent(array, name);
+  if (last < first) fail(Errc::invalid_frame, name + " is empty: " + shape_text(array));
+  array.device = device_of_memory(byte_at(array, first, name), byte_at(array, last, name), name);
+}
+
 std::optional<Array> array_from_cuda_interface(nb::handle object, const std::string& name,
                                                std::uintptr_t stream) {
   const nb::object found = nb::getattr(object, "__cuda_array_interface__", nb::none());
@@ -94,9 +100,7 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   read_data(description, name, array);
   const nb::object own_stream = entry(description, "stream");
   if (!own_stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(own_stream, name));
-  const auto [first, last] = extent(array, name);
-  if (last < first) fail(Errc::invalid_frame, name + " is empty: " + shape_text(array));
-  array.device = device_of_memory(byte_at(array, first, name), byte_at(array, last, name), name);
+  find_device(array, name);
   array.owner = owner_of(nb::borrow(object));
   if (!description.contains("stream")) make_ready(object, stream);
   return array;

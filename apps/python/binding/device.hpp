@@ -42,7 +42,7 @@ class DeviceEncodeBox {
   /// Enqueues the work and returns.
   virtual void encode_into(Image& image, const Array& out, const Array& size,
                            std::uintptr_t stream) = 0;
-  /// For each image its bytes or an error.
+  /// For each image its bytes or an error. Ctrl-C ends it.
   virtual std::vector<nb::object> encode_batch(std::vector<Image*>& images,
                                                std::uintptr_t stream) = 0;
 };
@@ -73,7 +73,7 @@ nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>& 
                                 nb::list results, const DeviceBatch& batch,
                                 const DecodeParams& params, nb::handle stream_owner);
 
-/// Gives unused device memory back to the system.
+/// Gives unused device memory back to the system, and ends the lanes of decode_batch().
 void release_device_memory();
 
 /// Adds the class DeviceArray.

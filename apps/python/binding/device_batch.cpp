@@ -70,6 +70,8 @@ void run(DeviceJobs& jobs, const std::vector<LanePool::Lent>& lanes, PixelFormat
 
 }  // namespace
 
+void release_lanes() { lane_pool().clear(); }
+
 nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>& inputs,
                                 nb::list results, const DeviceBatch& batch,
                                 const DecodeParams& wanted, nb::handle stream_owner) {

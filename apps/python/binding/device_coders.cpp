@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "apps/python/binding/device.hpp"
@@ -59,6 +59,12 @@ class EncodeBox final : public DeviceEncodeBox {
 
   nb::bytes encode(Image& image, std::uintptr_t stream) override {
     order_after(image.arrays(), stream);
+    if (is_large(image.view())) {
+      std::vector<nb::object> results(1);
+      to_bytes({&image.view(), 1}, stream, Signals::leave, results);
+      if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
+      return nb::borrow<nb::bytes>(results[0]);
+    }
     std::size_t size = 0;
     Status status;
     {
@@ -90,27 +96,62 @@ class EncodeBox final : public DeviceEncodeBox {
   std::vector<nb::object> encode_batch(std::vector<Image*>& images,
                                        std::uintptr_t stream) override {
     std::vector<nb::object> results(images.size());
-    for (std::size_t first = 0; first < images.size();) {
-      const std::size_t end = end_of_group(images, first);
-      encode_group(images, first, end, stream, results);
-      first = end;
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    std::vector<ConstFrameView> frames;
+    for (const Image* image : images) {
+      order_after(image->arrays(), stream);
+      frames.push_back(image->view());
     }
+    to_bytes(frames, stream, Signals::handle, results);
+    for (nb::object& result : results)
+      if (!result.is_valid()) result = exception_of(size_not_reached(encoder_.params().size));
     return results;
   }
 
  private:
-  /// Pinned memory for the streams of a group, so that a batch of any size needs no more.
-  static constexpr std::size_t kGroupBytes = std::size_t{256} << 20;
+  /// From so many pixels on a stream crosses the bus in one copy; the kernels write a smaller one
+  /// to pinned memory themselves, which saves the host a wait.
+  static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
 
-  static std::size_t end_of_group(const std::vector<Image*>& images, std::size_t first) {
-    std::size_t bytes = 0, end = first;
-    while (end < images.size()) {
-      bytes += likely_bytes(images[end]->view());
-      if (end > first && bytes > kGroupBytes) break;
-      ++end;
+  static bool is_large(const ConstFrameView& frame) {
+    return std::int64_t{frame.width} * frame.height >= kLargePixels;
+  }
+
+  /// A handler of a signal may use the object that calls: with a lock it would wait for itself.
+  enum class Signals { handle, leave };
+
+  /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
+  void to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream, Signals signals,
+                std::vector<nb::object>& results) {
+    bool raised = false;
+    Status status;
+    {
+      WithoutGil no_gil;
+      const OnDevice current(device_);
+      const auto memory = [&](std::span<EncodedStream> streams) {
+        raised = !no_gil.call_with_gil([&] {
+          return (signals == Signals::leave || PyErr_CheckSignals() == 0) &&
+                 make_bytes(streams, results);
+        });
+        return raised ? Status(Errc::out_of_memory) : Status::ok();
+      };
+      status = encoder_.encode_to_host(frames, memory, stream_of(stream));
     }
-    return end;
+    if (raised) throw nb::python_error();
+    check(std::move(status));
+  }
+
+  /// Nobody else has the objects, so that they may be filled without the GIL. False: an error of
+  /// Python is set.
+  static bool make_bytes(std::span<EncodedStream> streams, std::vector<nb::object>& results) {
+    for (EncodedStream& stream : streams) {
+      if (stream.bytes == 0) continue;
+      const auto size = static_cast<Py_ssize_t>(stream.bytes);
+      nb::object& result = results[stream.frame];
+      result = nb::steal(PyBytes_FromStringAndSize(nullptr, size));
+      if (!result.is_valid()) return false;
+      stream.out = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
+    }
+    return true;
   }
 
   Status run(const ConstFrameView& frame, std::uintptr_t stream, std::size_t& size) {
@@ -130,52 +171,6 @@ class EncodeBox final : public DeviceEncodeBox {
       if (size <= capacity) return Status::ok();
       capacity = size;
     }
-  }
-
-  void encode_group(const std::vector<Image*>& images, std::size_t first, std::size_t end,
-                    std::uintptr_t stream, std::vector<nb::object>& results) {
-    std::vector<std::size_t> offsets{0};
-    for (std::size_t i = first; i < end; ++i) {
-      order_after(images[i]->arrays(), stream);
-      offsets.push_back(offsets.back() + likely_bytes(images[i]->view()));
-    }
-    Status status;
-    {
-      const WithoutGil no_gil;
-      status = run_group(images, first, offsets, stream);
-    }
-    check(std::move(status));
-    std::vector<std::size_t> too_large;
-    for (std::size_t i = first; i < end; ++i) {
-      const std::size_t at = i - first;
-      std::size_t size = 0;
-      std::memcpy(&size, sizes_.data() + at * sizeof(size), sizeof(size));
-      if (size > offsets[at + 1] - offsets[at])
-        too_large.push_back(i);
-      else if (size == 0)
-        results[i] = exception_of(size_not_reached(encoder_.params().size));
-      else
-        results[i] = bytes_at(out_.data() + offsets[at], size);
-    }
-    for (const std::size_t i : too_large) results[i] = encode(*images[i], stream);
-  }
-
-  Status run_group(const std::vector<Image*>& images, std::size_t first,
-                   const std::vector<std::size_t>& offsets, std::uintptr_t stream) {
-    const OnDevice current(device_);
-    const std::size_t count = offsets.size() - 1;
-    Status status = out_.resize(offsets.back());
-    if (status) status = sizes_.resize(count * sizeof(std::size_t));
-    if (!status) return status;
-    std::vector<DeviceEncodeJob> jobs;
-    for (std::size_t i = 0; i < count; ++i)
-      jobs.push_back({images[first + i]->view(), out_.data() + offsets[i],
-                      offsets[i + 1] - offsets[i],
-                      reinterpret_cast<std::size_t*>(sizes_.data()) + i});
-    status = encoder_.encode_batch(jobs, stream_of(stream));
-    const Status waited =
-        cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
-    return status ? waited : status;
   }
 
   DeviceEncoder encoder_;

@@ -104,4 +104,7 @@ class Lane {
   std::thread thread_;
 };
 
+/// Ends the lanes that are kept for the next batch. With the GIL held.
+void release_lanes();
+
 }  // namespace zerorun::python

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "apps/python/binding/device.hpp"
+#include "apps/python/binding/device_lane.hpp"
 #include "apps/python/binding/dropped_blocks.hpp"
 #include "apps/python/binding/failure.hpp"
 #include "apps/python/binding/forks.hpp"
@@ -173,6 +174,7 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
+  release_lanes();
   free_dropped_blocks();
   Pools& all = pools();
   const std::lock_guard lock(all.mutex);

@@ -52,11 +52,43 @@ bool has_dlpack(nb::handle object) {
   return nb::hasattr(object, "__dlpack__") && nb::hasattr(object, "__dlpack_device__");
 }
 
+const DlExchangeApi* exchange_api(nb::handle object) {
+  constexpr std::uint32_t kKnown = 1;
+  const nb::object capsule = nb::getattr(object.type(), "__dlpack_c_exchange_api__", nb::none());
+  if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
+  const auto* api =
+      static_cast<const DlExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  while (api != nullptr && api->major != kKnown) api = api->older;
+  return api;
+}
+
+/// PyTorch's current stream is that of the call, unless the caller chose another (_streams.py).
+bool is_of_torch(nb::handle object) { return type_of(object).starts_with("torch."); }
+
 }  // namespace
 
+std::optional<Array> array_from_exchange(nb::handle object, const std::string& name) {
+  const DlExchangeApi* const api = exchange_api(object);
+  if (api == nullptr || api->tensor_from_object == nullptr) return {};
+  DlTensor tensor{};
+  if (api->tensor_from_object(object.ptr(), &tensor) != 0) throw nb::python_error();
+  if (tensor.device.type != kDlCuda && tensor.device.type != kDlCudaManaged) return {};
+  Array array;
+  read_tensor(tensor, name, array);
+  find_device(array, name);
+  array.writable = true;
+  array.owner = owner_of(nb::borrow(object));
+  if (!is_of_torch(object)) {
+    void* stream = nullptr;
+    if (api->current_stream(tensor.device.type, tensor.device.index, &stream) != 0)
+      throw nb::python_error();
+    array.stream = reinterpret_cast<std::uintptr_t>(stream);
+  }
+  return array;
+}
+
 void make_ready(nb::handle object, std::uintptr_t stream) {
-  // Of PyTorch's arrays the current stream is known (_streams.py).
-  if (!has_dlpack(object) || type_of(object).starts_with("torch.")) return;
+  if (!has_dlpack(object) || is_of_torch(object)) return;
   try {
     if (is_on_cuda(object)) capsule_on_cuda(object, stream);
   } catch (const nb::builtin_exception&) {  // of is_on_cuda()

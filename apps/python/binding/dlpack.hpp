@@ -31,4 +31,14 @@ struct DlManagedTensor {
   void (*release)(DlManagedTensor* self);
 };
 
+/// The functions of a library, in a capsule that is an attribute of its array type (DLPack 1.3).
+struct DlExchangeApi {
+  std::uint32_t major, minor;
+  DlExchangeApi* older;  ///< with another major version
+  void *allocate, *managed_from_object, *managed_to_object;
+  /// May be null. 0, or -1 with an error of Python. What `out` points to stays the object's.
+  int (*tensor_from_object)(void* object, DlTensor* out);
+  int (*current_stream)(std::int32_t device_type, std::int32_t device, void** out);
+};
+
 }  // namespace zerorun::python

@@ -142,7 +142,8 @@ inline constexpr char kEncodeBatch[] =
 
 An image that cannot be encoded has its exception in the list, and the others go on.
 workers is the number of threads; 0: one a core, 4 on a GPU. Pictures that lie on a GPU
-are coded there together. Ctrl-C ends the call. Options are those of encode().)";
+are coded there together, and so many threads (0: up to 8) copy their streams. Ctrl-C ends the call.
+Options are those of encode().)";
 inline constexpr char kDecodeBatchSig[] =
     "def decode_batch(streams: Iterable[Union[Data, str, PathLike[str]]], format: str = \"rgb24\", "
     "*, to: Optional[str] = None, stream: Stream = None, workers: int = 0, **options: "
@@ -222,6 +223,7 @@ inline constexpr char kDevices[] =
 inline constexpr char kInstructionSets[] =
     "The CPU's instruction sets that this build has code for, the best one last.";
 inline constexpr char kReleaseMemory[] =
-    "Frees the coders and the device memory that are kept for the next calls of the functions.";
+    "Frees the coders, and the device and pinned memory, that are kept for the next calls of the "
+    "functions.";
 
 }  // namespace zerorun::python::docs

@@ -34,12 +34,10 @@ void check_device(const EncodeParams& params, int device) {
 }
 
 nb::bytes encode_device_image(EncodeParams params, Image& image, std::uintptr_t stream) {
-  static auto& pool = *new CoderPool<DeviceEncodeBox, EncodeParams>(
-      [](const EncodeParams& p) { return DeviceEncodeBox::make(p, p.device); });
   params.device = image.device();
-  auto lent = pool.take(params);
+  auto lent = device_encoder_pool().take(params);
   nb::bytes jpeg = lent.coder->encode(image, stream);
-  pool.give_back(std::move(lent));
+  device_encoder_pool().give_back(std::move(lent));
   return jpeg;
 }
 
@@ -176,6 +174,21 @@ std::size_t most_bytes(nb::handle format, nb::handle size, const nb::kwargs& opt
 
 EncoderPool& encoder_pool() {
   static auto& pool = *new EncoderPool(&make_coder<HostEncoder, EncodeParams>);
+  return pool;
+}
+
+static std::unique_ptr<DeviceEncodeBox> make_device_encoder(const EncodeParams& params) {
+  return DeviceEncodeBox::make(params, params.device);
+}
+
+DeviceEncoderPool& device_encoder_pool() {
+  static auto& pool = *new DeviceEncoderPool(&make_device_encoder);
+  return pool;
+}
+
+DeviceEncoderPool& device_batch_encoder_pool() {
+  constexpr std::size_t kMostIdle = 4;
+  static auto& pool = *new DeviceEncoderPool(&make_device_encoder, kMostIdle);
   return pool;
 }
 

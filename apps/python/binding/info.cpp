@@ -95,6 +95,8 @@ std::vector<std::string> instruction_set_names() {
 void release_all() {
   encoder_pool().clear();
   decoder_pool().clear();
+  device_encoder_pool().clear();
+  device_batch_encoder_pool().clear();
   release_device_memory();
 }
 

@@ -462,6 +462,26 @@ zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder* encod
                                                    const zerorun_frame* const* frames,
                                                    uint8_t* const* outs, const size_t* capacities,
                                                    size_t* const* device_sizes, void* stream);
+
+/* A stream whose size is known, and memory for it. */
+typedef struct zerorun_encoded_stream {
+  size_t frame; /* the index of its frame in the batch */
+  size_t size;  /* 0: no stream of the frame is as small as target_bytes or max_bytes */
+  uint8_t* out; /* host memory of `size` bytes; null: the stream is not wanted */
+} zerorun_encoded_stream;
+/* Sets `out` of some streams. Any status but ZERORUN_OK ends the batch, which returns it. */
+typedef zerorun_status (*zerorun_stream_memory)(void* user, zerorun_encoded_stream* streams,
+                                                size_t count);
+/* Encodes `count` device frames of any formats and sizes into host memory, and returns when all
+ * streams are there. `memory` is called by this thread, with each stream once, in groups and in any
+ * order; it must not use this encoder. Groups are coded on `stream`, cross the bus and are copied
+ * by several threads at the same time; DeviceEncoder::encode_to_host() in zerorun/cuda.hpp says
+ * what memory the encoder keeps for it. After an error some streams may be in their memory, and
+ * nothing writes to it any more. */
+zerorun_status zerorun_device_encoder_encode_to_host(zerorun_device_encoder* encoder, size_t count,
+                                                     const zerorun_frame* const* frames,
+                                                     zerorun_stream_memory memory, void* user,
+                                                     void* stream);
 const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder* encoder);
 
 zerorun_status zerorun_device_decoder_create(const zerorun_decode_params* params,

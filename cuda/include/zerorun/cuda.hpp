@@ -23,6 +23,15 @@ struct DeviceEncodeJob {
   std::size_t* size = nullptr;
 };
 
+/// A stream of DeviceEncoder::encode_to_host() whose size is known, and memory for it.
+struct EncodedStream {
+  std::size_t frame = 0;     ///< the index of its frame in the batch
+  std::size_t bytes = 0;     ///< 0: no stream of the frame is as small as SizeGoal asks for
+  std::byte* out = nullptr;  ///< host memory of `bytes` bytes; null: the stream is not wanted
+};
+/// Sets EncodedStream::out of some streams of a batch. An error ends the batch.
+using StreamMemory = std::function<Status(std::span<EncodedStream> streams)>;
+
 /// Encodes device frames into device memory without waiting for the device. Writes the same bytes
 /// as Encoder. Move-only. One thread at a time per object; objects are independent.
 class ZERORUN_API DeviceEncoder {
@@ -61,6 +70,19 @@ class ZERORUN_API DeviceEncoder {
   /// encode(). All jobs are checked before the first one is enqueued. After out_of_memory and
   /// device_failure some jobs may be under way; their memory has to stay.
   Status encode_batch(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream);
+
+  /// Encodes device frames of any formats and sizes into host memory, and returns when all streams
+  /// are there. `memory` is called by this thread, with each stream once, in groups and in any
+  /// order; it must not use this encoder. While one group is coded on `stream`, the one before
+  /// crosses the bus in one copy to pinned memory, and params().threads threads (0: up to 8) copy
+  /// the one before that into the memory that the caller gave. A stream of more than 3/4 byte a
+  /// pixel and 64 KiB is coded a second time. The encoder keeps at most 128 MiB of device memory
+  /// for it, and at most 96 MiB of pinned memory; more only for single frames of more than 44
+  /// megapixels or streams of more than 32 MiB, which take up to 6 times their room. After an error
+  /// some streams may be in their memory, and nothing writes to it any more. Errors: as encode()
+  /// and those of `memory`; all frames are checked before the first one is enqueued.
+  Status encode_to_host(std::span<const ConstFrameView> frames, const StreamMemory& memory,
+                        cudaStream_t stream);
 
   const EncodeParams& params() const noexcept;
 

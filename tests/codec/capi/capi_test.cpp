@@ -609,6 +609,8 @@ TEST(CApi, DeviceFunctionsSayWhyNot) {
   EXPECT_NE(
       zerorun_device_encoder_encode_batch(nullptr, 1, nullptr, nullptr, nullptr, nullptr, nullptr),
       ZERORUN_OK);
+  EXPECT_NE(zerorun_device_encoder_encode_to_host(nullptr, 1, nullptr, nullptr, nullptr, nullptr),
+            ZERORUN_OK);
   EXPECT_EQ(zerorun_device_encoder_error(nullptr), nullptr);
   EXPECT_EQ(zerorun_device_decoder_error(nullptr), nullptr);
   void* memory = nullptr;

@@ -34,6 +34,9 @@ class Job {
     return {frame_.view, out_->data(), expected_.size() - (fits ? 0 : 1), size_.data()};
   }
 
+  const ConstFrameView& frame() const { return frame_.view; }
+  const std::vector<std::byte>& expected() const { return expected_; }
+
   void expect_done() {
     EXPECT_EQ(size_.to_host()[0], expected_.size());
     auto found = out_->to_host();
@@ -232,6 +235,116 @@ TEST_F(BatchParity, AStreamThatIsCapturedIsRefused) {
   EXPECT_EQ(status.code(), Errc::invalid_argument) << status.message();
   ASSERT_TRUE(encode(0, 1));
   jobs_[0]->expect_done();
+}
+
+class HostBatchParity : public BatchParity {
+ protected:
+  /// Each stream is asked for once, gets the memory of its size, and has the bytes of the CPU.
+  void expect_streams(cudaStream_t stream = nullptr) {
+    std::vector<ConstFrameView> frames;
+    for (const auto& job : jobs_) frames.push_back(job->frame());
+    std::vector<std::vector<std::byte>> found(jobs_.size());
+    const StreamMemory memory = [&](std::span<EncodedStream> streams) {
+      for (EncodedStream& one : streams) {
+        EXPECT_TRUE(found.at(one.frame).empty()) << one.frame;
+        found[one.frame].resize(one.bytes);
+        one.out = found[one.frame].data();
+      }
+      return Status::ok();
+    };
+    const Status status = device_->encode_to_host(frames, memory, stream);
+    ASSERT_TRUE(status) << status.message();
+    for (std::size_t i = 0; i < jobs_.size(); ++i)
+      EXPECT_TRUE(found[i] == jobs_[i]->expected()) << "frame " << i;
+  }
+
+  /// 3/4 byte a pixel and 64 KiB are too small for every third frame, which is noise.
+  static EncodeParams of_large_streams() {
+    EncodeParams params;
+    params.quality = 100;
+    params.subsampling = Subsampling::s444;
+    return params;
+  }
+};
+
+TEST_F(HostBatchParity, ManyGroupsOfMixedShapes) {
+  for (const HuffmanTables tables : kTables) {
+    EncodeParams params;
+    params.huffman = tables;
+    ASSERT_NO_FATAL_FAILURE(open(params));
+    add_frames(40, PixelFormat::rgb24, 333, 222);
+    add_frames(12, PixelFormat::yuv420p, 1920, 1080);
+    add_frames(3, PixelFormat::nv12, 3840, 2160);
+    add_frames(2, PixelFormat::gray8, 1, 1);
+    for (int turn = 0; turn < 3; ++turn) ASSERT_NO_FATAL_FAILURE(expect_streams());
+  }
+}
+
+TEST_F(HostBatchParity, StreamsThatOverflowTheirRoomsAreCodedAgain) {
+  ASSERT_NO_FATAL_FAILURE(open(of_large_streams()));
+  add_frames(14, PixelFormat::rgb24, 700, 500);
+  ASSERT_GT(jobs_[1]->expected().size(), std::size_t{700 * 500 / 4 * 3 + (64 << 10)});
+  Stream stream;
+  ASSERT_TRUE(stream.create());
+  for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(expect_streams(stream.get()));
+}
+
+/// The encoder is good for the next batch after an error, and where streams are not wanted.
+TEST_F(HostBatchParity, TheCallerEndsABatchOrWantsNoStream) {
+  ASSERT_NO_FATAL_FAILURE(open(of_large_streams()));
+  add_frames(12, PixelFormat::yuv444p, 1920, 1080);
+  std::vector<ConstFrameView> frames;
+  for (const auto& job : jobs_) frames.push_back(job->frame());
+  for (int end = 1; end < 4; ++end) {
+    int calls = 0;
+    std::vector<std::vector<std::byte>> found(jobs_.size());
+    const StreamMemory memory = [&](std::span<EncodedStream> streams) {
+      if (++calls == end) return Status(Errc::already_finished, "enough");
+      for (EncodedStream& one : streams) {
+        found[one.frame].resize(one.bytes);
+        one.out = found[one.frame].data();
+      }
+      return Status::ok();
+    };
+    EXPECT_EQ(device_->encode_to_host(frames, memory, nullptr).code(), Errc::already_finished);
+    EXPECT_EQ(calls, end);
+  }
+  std::size_t asked = 0;
+  const StreamMemory none = [&](std::span<EncodedStream> streams) {
+    asked += streams.size();
+    return Status::ok();
+  };
+  EXPECT_TRUE(device_->encode_to_host(frames, none, nullptr));
+  EXPECT_EQ(asked, jobs_.size());
+  EXPECT_TRUE(device_->encode_to_host({}, none, nullptr));
+  EXPECT_EQ(device_->encode_to_host(frames, {}, nullptr).code(), Errc::invalid_argument);
+  frames[7].height = 0;
+  asked = 0;
+  EXPECT_EQ(device_->encode_to_host(frames, none, nullptr).code(), Errc::invalid_frame);
+  EXPECT_EQ(asked, 0u);
+  ASSERT_NO_FATAL_FAILURE(expect_streams());
+}
+
+TEST_F(HostBatchParity, ASizeThatIsNotReached) {
+  EncodeParams params;
+  params.size.target_bytes = 3000;
+  device_ = make_coder<DeviceEncoder>(params);
+  ASSERT_TRUE(device_);
+  const DeviceFrame flat(make_frame(Content::flat, PixelFormat::yuv420p, 300, 200, 1));
+  const DeviceFrame noise(make_frame(Content::noise, PixelFormat::yuv420p, 300, 200, 2));
+  std::vector<std::size_t> sizes(2, 7);
+  std::vector<std::byte> room(3000);
+  const StreamMemory memory = [&](std::span<EncodedStream> streams) {
+    for (EncodedStream& one : streams) {
+      sizes[one.frame] = one.bytes;
+      if (one.frame == 0) one.out = room.data();
+    }
+    return Status::ok();
+  };
+  const std::vector<ConstFrameView> frames{flat.view, noise.view};
+  ASSERT_TRUE(device_->encode_to_host(frames, memory, nullptr));
+  EXPECT_GT(sizes[0], 100u);
+  EXPECT_EQ(sizes[1], 0u);
 }
 
 }  // namespace

@@ -1,0 +1,225 @@
+// The streams of a batch of device frames -> memory of the host.
+// SPDX-License-Identifier: MIT
+#include "cuda/encode/batch_to_host.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace zerorun {
+namespace {
+
+/// A photo of 3840x2160 at quality 90 has 0.8 MB, 0.1 byte a pixel. A stream that needs more than
+/// its room is coded again.
+std::size_t likely_room(const ConstFrameView& frame) {
+  const std::size_t pixels = std::size_t(frame.width) * std::size_t(frame.height);
+  return round_up(pixels / 4 * 3 + (std::size_t{64} << 10), PackStreamsArgs::kStep);
+}
+
+/// Rooms of a group: a quarter of the batch, so that the steps overlap, within these limits. 8 MiB
+/// are 5 frames of 1920x1080, which a launch takes; 32 MiB are 5 of 3840x2160.
+constexpr std::size_t kMostRoom = std::size_t{32} << 20;
+std::size_t group_room(std::size_t batch_room) {
+  constexpr std::size_t kLeast = std::size_t{8} << 20;
+  return std::clamp(batch_room / 4, kLeast, kMostRoom);
+}
+
+/// Memory that grows makes all wait for milliseconds, so it takes large steps.
+template <typename Buffer>
+Status reserve_in_steps(Buffer& buffer, std::size_t bytes) {
+  constexpr std::size_t kLeast = std::size_t{1} << 20;
+  if (bytes <= kMostRoom) bytes = std::bit_ceil(std::max(bytes, kLeast));
+  return buffer.reserve(static_cast<std::int64_t>(bytes));
+}
+
+/// What one thread copies at a time. A thread takes some 20 us to wake up, in which another one
+/// copies about as much.
+constexpr std::size_t kPiece = std::size_t{1} << 18;
+
+void cut(const std::uint8_t* from, std::byte* to, std::size_t bytes, std::vector<CopyPiece>& out) {
+  for (std::size_t at = 0; at < bytes; at += kPiece) {
+    const std::size_t count = std::min(kPiece, bytes - at);
+    const auto stride = static_cast<std::ptrdiff_t>(count);
+    out.push_back({from + at, stride, reinterpret_cast<std::uint8_t*>(to) + at, stride, count, 1});
+  }
+}
+
+/// Threads that help the caller: one for each piece behind the first.
+int helpers_for(int threads, std::size_t bytes) {
+  constexpr std::size_t kMostHelpers = 7;
+  const std::size_t most = threads == 0 ? kMostHelpers : static_cast<std::size_t>(threads - 1);
+  return static_cast<int>(std::min(most, bytes / kPiece));
+}
+
+}  // namespace
+
+Status BatchToHost::run(std::span<const ConstFrameView> frames, const StreamMemory& memory,
+                        const Encode& encode, int threads, cudaStream_t stream) {
+  ZR_TRY(prepare());
+  struct SettleUnlessDone {
+    BatchToHost& batch;
+    cudaStream_t stream;
+    bool done = false;
+    ~SettleUnlessDone() {
+      if (!done) batch.settle(stream);
+    }
+  } settled{*this, stream};
+  const Batch batch{frames, memory, encode, threads, stream};
+  std::vector<Item> items;
+  items.reserve(frames.size());
+  for (std::size_t i = 0; i < frames.size(); ++i) items.push_back({i, likely_room(frames[i])});
+  too_large_.clear();
+  ZR_TRY(deliver(batch, items));
+  items.swap(too_large_);
+  too_large_.clear();
+  ZR_TRY(deliver(batch, items));
+  if (!too_large_.empty())
+    return Status(Errc::invalid_frame, "a frame was written to while it was coded");
+  settled.done = true;
+  return Status::ok();
+}
+
+Status BatchToHost::prepare() {
+  if (copy_stream_.get() != nullptr) return Status::ok();
+  ZR_TRY(sizes_.reserve(kMaxFrames));
+  for (Group& group : groups_) {
+    ZR_TRY(group.sizes.reserve(kMaxFrames));
+    ZR_TRY(group.coded.create(cudaEventDisableTiming));
+    ZR_TRY(group.copied.create(cudaEventDisableTiming));
+  }
+  crew_ = CopyCrew::shared();
+  return copy_stream_.create();  // the last: what fails is prepared again
+}
+
+/// Of three groups that follow each other the first is handed over while the second crosses the
+/// bus and the third is coded.
+Status BatchToHost::deliver(const Batch& batch, std::span<const Item> items) {
+  std::size_t all = 0;
+  for (const Item& item : items) all += item.room;
+  const std::size_t most = group_room(all);
+  std::size_t begun = 0, fetched = 0, done = 0;
+  while (!items.empty() || done < begun) {
+    const bool begins = !items.empty();
+    if (begins) {
+      std::size_t count = 0, room = 0;
+      while (count < std::min(items.size(), std::size_t{kMaxFrames}) &&
+             (count == 0 || room + items[count].room <= most))
+        room += items[count++].room;
+      ZR_TRY(code(batch, groups_[begun % kGroups], items.first(count)));
+      items = items.subspan(count);
+      ++begun;
+    }
+    // The group that was begun just now stays with the device until the next turn.
+    const std::size_t next = fetched;
+    if (fetched < begun - (begins ? 1 : 0)) ZR_TRY(fetch(groups_[fetched++ % kGroups]));
+    if (done < next) ZR_TRY(hand_over(batch, groups_[done++ % kGroups]));
+  }
+  for (Group& group : groups_) finish(group);
+  return Status::ok();
+}
+
+Status BatchToHost::code(const Batch& batch, Group& group, std::span<const Item> items) {
+  group.items = items;
+  PackStreamsArgs args{};
+  std::size_t room = 0;
+  for (const Item& item : items) {
+    args.room[args.streams++] = item.room;
+    room += item.room;
+  }
+  ZR_TRY(reserve_in_steps(rooms_, room));
+  ZR_TRY(reserve_in_steps(group.packed, room));
+  std::vector<DeviceEncodeJob> jobs;
+  std::uint8_t* at = rooms_.data();
+  for (const Item& item : items) {
+    static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+    jobs.push_back({batch.frames[item.frame], reinterpret_cast<std::byte*>(at), item.room,
+                    reinterpret_cast<std::size_t*>(sizes_.data() + jobs.size())});
+    at += item.room;
+  }
+  ZR_TRY(batch.encode(jobs, batch.stream));
+  args.rooms = rooms_.data();
+  args.packed = group.packed.data();
+  args.sizes = sizes_.data();
+  args.sizes_on_host = group.sizes.data();
+  ZR_TRY(pack_streams(args, batch.stream));
+  ZR_CUDA_TRY(cudaEventRecord(group.coded.get(), batch.stream));
+  return Status::ok();
+}
+
+/// Enqueues the copy of all streams of the group to pinned memory.
+Status BatchToHost::fetch(Group& group) {
+  ZR_TRY(wait_for(group.coded));
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < group.items.size(); ++i) {
+    const Item& item = group.items[i];
+    const std::uint64_t size = group.sizes.data()[i];
+    bytes += PackStreamsArgs::packed_bytes(size, item.room);
+    if (size > item.room)
+      too_large_.push_back({item.frame, round_up(std::size_t{size}, PackStreamsArgs::kStep)});
+  }
+  finish(group);
+  ZR_TRY(reserve_in_steps(group.streams, bytes));
+  if (bytes > 0)
+    ZR_CUDA_TRY(cudaMemcpyAsync(group.streams.data(), group.packed.data(), bytes,
+                                cudaMemcpyDeviceToHost, copy_stream_.get()));
+  ZR_CUDA_TRY(cudaEventRecord(group.copied.get(), copy_stream_.get()));
+  return Status::ok();
+}
+
+/// Asks for memory and begins to copy the streams into it.
+Status BatchToHost::hand_over(const Batch& batch, Group& group) {
+  std::vector<EncodedStream> streams;
+  for (std::size_t i = 0; i < group.items.size(); ++i)
+    if (group.sizes.data()[i] <= group.items[i].room)
+      streams.push_back({group.items[i].frame, group.sizes.data()[i], nullptr});
+  if (streams.empty()) return Status::ok();
+  ZR_TRY(batch.memory(streams));
+  ZR_TRY(wait_for(group.copied));
+  group.pieces.clear();
+  const std::uint8_t* from = group.streams.data();
+  std::size_t bytes = 0;
+  for (const EncodedStream& stream : streams) {
+    if (stream.out != nullptr) {
+      cut(from, stream.out, stream.bytes, group.pieces);
+      bytes += stream.bytes;
+    }
+    from += round_up(stream.bytes, PackStreamsArgs::kStep);
+  }
+  const int helpers = helpers_for(batch.threads, bytes);
+  group.copy.emplace(crew_.get(), helpers, group.pieces);
+  group.copy->release(group.pieces.size());
+  if (helpers == 0) finish(group);
+  return Status::ok();
+}
+
+/// Copies pieces until the device has come to the event.
+Status BatchToHost::wait_for(const Event& event) {
+  for (;;) {
+    const cudaError_t state = cudaEventQuery(event.get());
+    if (state == cudaSuccess) return Status::ok();
+    if (state != cudaErrorNotReady) return cuda_failure(state, "cudaEventQuery");
+    (void)cudaGetLastError();  // not ready, which is no failure
+    const bool copies = std::ranges::any_of(
+        groups_, [](Group& group) { return group.copy && group.copy->copy_one(); });
+    if (copies) continue;
+    ZR_CUDA_TRY(cudaEventSynchronize(event.get()));
+    return Status::ok();
+  }
+}
+
+/// Returns when the streams are in the caller's memory.
+void BatchToHost::finish(Group& group) {
+  if (!group.copy) return;
+  while (group.copy->copy_one()) {
+  }
+  for (std::size_t i = 0; i < group.pieces.size(); ++i) group.copy->wait_for(i);
+  group.copy.reset();
+}
+
+/// After an error: nothing touches the memory of the caller or of the groups any more.
+void BatchToHost::settle(cudaStream_t stream) noexcept {
+  for (Group& group : groups_) group.copy.reset();
+  ignore_failure(cudaStreamSynchronize(stream));
+  if (copy_stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(copy_stream_.get()));
+}
+
+}  // namespace zerorun

@@ -1,0 +1,75 @@
+// The streams of a batch of device frames -> memory of the host that is asked for when the size of
+// a stream is known. Groups of frames are coded, copied to pinned memory, and copied to where they
+// belong, all at the same time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "codec/base/copy_crew.hpp"
+#include "cuda/base/memory.hpp"
+#include "cuda/encode/pack_streams.hpp"
+#include "zerorun/cuda.hpp"
+
+namespace zerorun {
+
+/// Keeps its memory between batches: 4 times the rooms of a group on the device, and 3 times the
+/// streams of a group in pinned memory. A frame has a room of 3/4 byte a pixel and 64 KiB, and a
+/// group rooms of at most 32 MiB, or a single frame.
+class BatchToHost {
+ public:
+  /// Enqueues the coding of frames, as DeviceEncoder::encode_batch().
+  using Encode = std::function<Status(std::span<const DeviceEncodeJob>, cudaStream_t)>;
+
+  /// DeviceEncoder::encode_to_host(). `threads` as EncodeParams::threads.
+  Status run(std::span<const ConstFrameView> frames, const StreamMemory& memory,
+             const Encode& encode, int threads, cudaStream_t stream);
+
+ private:
+  struct Item {
+    std::size_t frame, room;
+  };
+  struct Batch {
+    std::span<const ConstFrameView> frames;
+    const StreamMemory& memory;
+    const Encode& encode;
+    int threads;
+    cudaStream_t stream;
+  };
+  struct Group {
+    std::span<const Item> items;
+    DeviceBuffer<std::uint8_t> packed;
+    PinnedBuffer<std::uint8_t> streams;
+    PinnedBuffer<std::uint64_t> sizes;
+    Event coded, copied;
+    std::vector<CopyPiece> pieces;
+    std::optional<SharedCopy> copy;  ///< from `streams` to the caller's memory, under way
+  };
+
+  Status prepare();
+  Status deliver(const Batch& batch, std::span<const Item> items);
+  Status code(const Batch& batch, Group& group, std::span<const Item> items);
+  Status fetch(Group& group);
+  Status hand_over(const Batch& batch, Group& group);
+  Status wait_for(const Event& event);
+  static void finish(Group& group);
+  void settle(cudaStream_t stream) noexcept;
+
+  /// While one is coded, one crosses the bus, and one is copied by the CPU.
+  static constexpr std::size_t kGroups = 3;
+  std::array<Group, kGroups> groups_;
+  DeviceBuffer<std::uint8_t> rooms_;
+  DeviceBuffer<std::uint64_t> sizes_;
+  Stream copy_stream_;
+  std::shared_ptr<CopyCrew> crew_;
+  std::vector<Item> too_large_;  ///< for their rooms, with the sizes that they have
+};
+
+}  // namespace zerorun

@@ -102,11 +102,10 @@ void add_case_options(CLI::App& command, Options& options) {
       "per byte beside a photo's");
   auto* curves = what.flag(
       "--curves", options.curves,
-      "Instead of times, measure rate and distortion of INPUT's pictures at several qualities "
-      "(50,65,75,85,90,95): PSNR, SSIM, MS-SSIM, PSNR-HVS-M and SSIMULACRA2, and the bytes that "
-      "each mode and libjpeg-turbo, FFmpeg and OpenCV save at equal quality; --quality without "
-      "numbers means the same. A GPU measures, unless --device says cpu; cpu,cuda measures on both "
-      "and compares");
+      "Instead of times, measure PSNR, SSIM, MS-SSIM, PSNR-HVS-M and SSIMULACRA2 of INPUT's "
+      "pictures at several qualities (50,65,75,85,90,95), and the bytes that each mode and other "
+      "encoders save at equal quality; --quality without numbers means the same. A GPU measures, "
+      "unless --device says cpu; cpu,cuda compares the two");
   what.add("--points", options.points, "FILE",
            "With --curves: points of other encoders, a table with tabs between columns such as "
            "image, sampling, encoder, q, scan_bytes, psnr_y, ssimulacra2")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the texts of --help into the completions of the shells, so that a TAB does not run the program.
+# Puts the texts of --help-all into the completions of the shells, so that a TAB does not run the program.
 # usage: completions.sh PROGRAM FOLDER_OF_SOURCES FOLDER
 # In the sources the line "# @help@" stands for a function _zerorun_help [COMMAND], which prints the text.
 # SPDX-License-Identifier: MIT
@@ -12,7 +12,7 @@ mapfile -t commands < <(sed -n '/^Subcommands:/,/^$/p' <<<"$help" | sed -nE 's/^
 
 # Without the lines after the options: exit codes, keys, examples.
 text_of() {
-  "$program" "$@" --help | sed '/^\(Examples\|Keys\|Exit codes\):/,$d'
+  "$program" "$@" --help-all | sed '/^\(Examples\|Keys\|Exit codes\):/,$d'
 }
 
 # In single quotes, as the shell in $1 reads them.

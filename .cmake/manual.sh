@@ -11,10 +11,10 @@ PATH=$(dirname "$program"):$PATH
 # page COMMAND SENTENCE: "zerorun encode" becomes the page zerorun-encode(1).
 page() {
   local name=${1// /-}
-  "$help2man" --no-info --version-string "$version" --name "$2" \
+  "$help2man" --no-info --help-option=--help-all --version-string "$version" --name "$2" \
     --source "zerorun $version" --manual "zerorun" "$1" |
     sed -e "s/^\\.TH [^ ]*/.TH ${name^^}/" -e "s/^$1 \\\\-/${name//-/\\\\-} \\\\-/" \
-      -e '/^\.SH EXAMPLES/,/^\.S[HS] [^E]/s/^\.IP/&\n.nf/' \
+      -e '/^\.SH EXAMPLES/,/^\.S[HS] [^E]/s/^\.IP/&\n.nf/' -e 's/^\.SS "Exit codes:"/.SH "EXIT STATUS"/' \
       >"$folder/$name.1"
   gzip -9n "$folder/$name.1"
 }

@@ -27,18 +27,6 @@
 namespace zerorun::app {
 namespace {
 
-constexpr const char* kExitCodes =
-    "Exit codes:\n"
-    "  0  done\n"
-    "  1  a run-time failure (memory); bench --compare found a slower row\n"
-    "  2  bad command line\n"
-    "  3  input unreadable, corrupt or not supported\n"
-    "  4  output exists, cannot be written, or its format cannot hold this\n"
-    "  5  the device or display is not usable, or the device failed\n"
-    "  6  --verify or `verify` found bytes that differ from those that were coded\n"
-    "  75 ended by a signal; what is done is on the disk, --resume goes on\n"
-    "  130, 143  interrupted by SIGINT, SIGTERM; the end of the file was written first";
-
 std::string version_text() {
   const io::Features with = io::features();
   std::string text = fmt::format("zerorun {}", version());
@@ -91,10 +79,11 @@ int run(int argc, const char* const* argv) {
                    "zerorun");
   program.set_version_flag("--version", version_text(),
                            "Print the version and what it is built with");
-  program.set_help_flag("-h,--help", "Print this text; after a command, its options");
+  program.set_help_flag("-h,--help", "Print the commands; after a command, its common options");
+  program.set_help_all_flag("--help-all",
+                            "After a command, print all of its options and the exit codes");
   program.require_subcommand(1);
   program.formatter(std::make_shared<HelpFormatter>());  // the commands inherit it
-  program.footer(kExitCodes);
   const std::vector<std::pair<const char*, Command>> commands = {
       {"encode", add_encode(program)},  {"decode", add_decode(program)},
       {"copy", add_copy(program)},      {"concat", add_concat(program)},

@@ -18,6 +18,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
+#include "apps/common/help.hpp"
 #include "apps/common/json_text.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
@@ -240,6 +241,9 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
+  show_common_options(*command,
+                      {"INPUT", "--operation", "--quality", "--files", "--curves", "--device",
+                       "--threads", "--no-peers", "--only", "--time", "--json"});
   return [options, command] {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;

@@ -2,9 +2,31 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/failure.hpp"
 
+#include <fmt/core.h>
+
+#include <utility>
+
 #include "apps/common/signals.hpp"
 
 namespace zerorun::app {
+
+std::string exit_codes_text() {
+  constexpr std::pair<Exit, const char*> kMeanings[] = {
+      {Exit::done, "done"},
+      {Exit::failed, "a run-time failure (memory); bench --compare found a slower row"},
+      {Exit::usage, "bad command line"},
+      {Exit::input, "input unreadable, corrupt or not supported"},
+      {Exit::output, "output exists, cannot be written, or its format cannot hold this"},
+      {Exit::device, "the device or display is not usable, or the device failed"},
+      {Exit::mismatch, "--verify or `verify` found bytes that differ from those that were coded"},
+      {Exit::resume, "ended by a signal; what is done is on the disk, and --resume goes on"},
+  };
+  std::string text = "Exit codes:\n";
+  for (const auto& [code, meaning] : kMeanings)
+    text += fmt::format("  {:<9} {}\n", static_cast<int>(code), meaning);
+  return text +
+         "  130, 143  interrupted by SIGINT, SIGTERM; the end of the file was written first\n";
+}
 
 Exit exit_for(const Status& status, Exit side) noexcept {
   switch (status.code()) {

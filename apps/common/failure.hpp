@@ -10,18 +10,20 @@
 
 namespace zerorun::app {
 
-/// Documented in README.md and in `zerorun --help`. After a signal the code is 128 + its number.
+/// exit_codes_text() says what they mean. After a signal the code is 128 + its number.
 enum class Exit : int {
   done = 0,
-  failed = 1,    ///< a run-time failure: memory; bench: a row became slower
-  usage = 2,     ///< bad command line
-  input = 3,     ///< input unreadable, corrupt or not supported
-  output = 4,    ///< output exists, cannot be written, or its format cannot hold this
-  device = 5,    ///< the device or display is not usable, or a CUDA call failed
-  mismatch = 6,  ///< --verify found bytes that differ from those that were coded
-  resume =
-      75,  ///< ended by a signal; what is done is on the disk, and --resume goes on (EX_TEMPFAIL)
+  failed = 1,
+  usage = 2,
+  input = 3,
+  output = 4,
+  device = 5,
+  mismatch = 6,
+  resume = 75,  ///< EX_TEMPFAIL
 };
+
+/// The exit codes and their meanings, for --help-all and the manual pages.
+std::string exit_codes_text();
 
 /// Ends a command. main() catches it and prints it. Thrown on the main thread, or in a job of a
 /// ThreadPool that the main thread runs.

@@ -1,9 +1,14 @@
-// The layout of --help.
+// The layout of --help and --help-all.
 // SPDX-License-Identifier: MIT
 #include "apps/common/help.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <sstream>
 #include <utility>
+
+#include "apps/common/failure.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -50,6 +55,11 @@ std::string option_names(const CLI::Option* option) {
   return names;
 }
 
+/// Those without a group are hidden.
+std::vector<const CLI::Option*> visible_options(const CLI::App* app) {
+  return app->get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
 }  // namespace
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
@@ -69,15 +79,38 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
                                      CLI::AppFormatMode mode) const {
+  const bool is_program = app->get_parent() == nullptr;
+  const bool is_short = !common_.empty() && mode != CLI::AppFormatMode::All;
+  const std::string command = name.empty() ? app->get_name() : name;
   std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
+  out += is_short ? common_options(app) : all_options(app);
+  if (is_program) out += make_subcommands(app, CLI::AppFormatMode::Normal);
+  std::string footer = app->get_footer();
+  if (is_short) {
+    out += fmt::format("\n{}All {} options and the exit codes: {} --help-all\n",
+                       note_.empty() ? "" : note_ + "\n", visible_options(app).size(), command);
+    footer.erase(0, std::min(footer.find("Examples:"), footer.size()));
+  }
+  if (!footer.empty()) out += "\n" + footer + "\n";
+  if (is_program || mode == CLI::AppFormatMode::All) out += "\n" + exit_codes_text();
+  return out;
+}
+
+std::string HelpFormatter::common_options(const CLI::App* app) const {
+  std::string lines = "\nCommon options:\n";
+  for (const std::string& name : common_) lines += make_option(app->get_option(name), false);
+  return lines;
+}
+
+std::string HelpFormatter::all_options(const CLI::App* app) const {
+  std::string out;
   for (const std::string& group : app->get_groups()) {
     std::string lines;
-    for (const CLI::Option* option :
-         app->get_options([&group](const CLI::Option* o) { return o->get_group() == group; }))
-      lines += make_option(option, false);
+    for (const CLI::Option* option : visible_options(app))
+      if (option->get_group() == group) lines += make_option(option, false);
     if (!lines.empty()) out += "\n" + group + ":\n" + lines;
   }
-  return out + make_subcommands(app, mode) + "\n" + make_footer(app);
+  return out;
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool) const {
@@ -88,6 +121,12 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool) const {
 
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return two_columns(command->get_name(), command->get_description());
+}
+
+void show_common_options(CLI::App& command, std::vector<std::string> common, std::string note) {
+  for (const std::string& name : common)
+    (void)command.get_option(name);  // throws if it is not there
+  command.formatter(std::make_shared<HelpFormatter>(std::move(common), std::move(note)));
 }
 
 }  // namespace zerorun::app

@@ -1,4 +1,4 @@
-# bash completion for zerorun. Commands, options and their choices are read from the texts of --help, which
+# bash completion for zerorun. Commands, options and their choices are read from the texts of --help-all, which
 # .cmake/completions.sh puts in here when zerorun is built.
 # SPDX-License-Identifier: MIT
 

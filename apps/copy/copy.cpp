@@ -16,6 +16,7 @@
 #include "apps/common/content.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_pipeline.hpp"
+#include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -236,6 +237,8 @@ Command add_copy(CLI::App& program) {
       "  zerorun copy 'frames/%05d.jpg' -o shot.mkv --fps 25\n"
       "  zerorun copy shot.avi -o part.mov --frames 100:200");
   add_copy_options(*command, *options);
+  show_common_options(*command, {"INPUT", "--output", "--overwrite", "--fps", "--frames",
+                                 "--start-number", "--on-error", "--audio", "--metadata"});
   return [options] {
     console::set_verbosity(options->report.quiet, options->report.verbose);
     apply_format_option(options->format, true, options->input, options->output);

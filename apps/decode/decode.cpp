@@ -12,6 +12,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/content.hpp"
+#include "apps/common/help.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
@@ -213,6 +214,9 @@ Command add_decode(CLI::App& program) {
       "  zerorun decode shot.avi -o shot.y4m --frames 100:200\n"
       "  zerorun decode shot.mkv -o - | ffplay -");
   add_decode_options(*command, *options);
+  show_common_options(
+      *command, {"INPUT", "--output", "--overwrite", "--format", "--pix-fmt", "--frames",
+                 "--on-error", "--strict", "--icc", "--no-autorotate", "--device", "--quiet"});
   return [options] {
     apply_common_options(*options, false);
     return run_shard(

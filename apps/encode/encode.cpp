@@ -13,6 +13,7 @@
 #include "apps/common/content.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/pixel_limit.hpp"
@@ -364,6 +365,9 @@ Command add_encode(CLI::App& program) {
       "  ffmpeg -i in.mp4 -f yuv4mpegpipe - | zerorun encode - -o out.avi\n"
       "  zerorun encode in.nv12 --size 1920x1080 --pix-fmt nv12 --fps 25 -o out.mov");
   add_encode_options(*command, *options);
+  show_common_options(*command,
+                      {"INPUT", "--output", "--overwrite", "--quality", "--subsampling", "--tune",
+                       "--target-size", "--bitrate", "--fps", "--frames", "--device", "--verify"});
   return [options] {
     apply_common_options(*options, true);
     return run_shard(

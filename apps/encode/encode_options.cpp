@@ -113,9 +113,9 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
                    "the input's own format (as FFmpeg's psnr filter does)");
   command.add_flag(
       "--verify", options.verify,
-      "Read OUTPUT back when it is complete: every frame must have the bytes that were "
-      "coded and decode on the CPU without damage. Frames coded on a GPU are coded on "
-      "the CPU too and compared. Exit 6 if anything differs");
+      "Read OUTPUT back at the end: every frame must have the bytes that were coded and decode on "
+      "the CPU without damage. Frames from a GPU are coded on the CPU too and compared. Exit 6 if "
+      "anything differs");
   add_report_options(
       command, options.report,
       "index, pts, bytes, encode_us, gpu_us, what the frame was coded with "

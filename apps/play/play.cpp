@@ -4,6 +4,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
+#include "apps/common/help.hpp"
 #include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
 
@@ -34,6 +35,11 @@ Command add_play(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("play", "Play Motion JPEG, other video and pictures in a window");
   add_play_options(*command, *options);
+  show_common_options(
+      *command,
+      {"INPUT", "--fps", "--frames", "--start", "--speed", "--loop", "--fullscreen", "--mute",
+       "--autoexit", "--compare", "--no-window", "--device"},
+      "Space pauses, Left and Right go back and forward, q quits, h shows all keys");
   command->footer("Keys:\n" + keys_text() +
                   "\nExamples:\n"
                   "  zerorun play shot.mov\n"

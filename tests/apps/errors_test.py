@@ -60,7 +60,7 @@ class UsageTest(ProgramTest):
             self.assertEqual(done.stderr, b"")
             self.assertGreater(len(done.stdout), 10)
         for option in ("--quality", "--restart", "--missing", "--verify", "--icc"):
-            self.assertIn(option, self.zerorun("encode", "--help").stdout.decode())
+            self.assertIn(option, self.zerorun("encode", "--help-all").stdout.decode())
 
 
 class InputTest(ProgramTest):

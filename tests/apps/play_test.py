@@ -185,7 +185,7 @@ class PlayTest(ProgramTest):
                      input=pathlib.Path(self.mjpeg).read_bytes())
 
     def test_help_names_the_keys(self):
-        text = self.zerorun("play", "--help").stdout.decode()
+        text = self.zerorun("play", "--help-all").stdout.decode()
         for word in ("Space", "Home", "--compare", "--no-window", "1:1"):
             self.assertIn(word, text)
 

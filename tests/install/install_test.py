@@ -1,5 +1,6 @@
 # The installed package can be moved, and programs can use it in every usual way.
 # SPDX-License-Identifier: MIT
+import gzip
 import os
 import pathlib
 import re
@@ -194,8 +195,20 @@ class InstallTest(unittest.TestCase):
             self.assertEqual(run("man", "--warnings=w", "-l", page, MANWIDTH="80",
                                  LC_ALL="C.UTF-8", MANROFFSEQ="").count("warning"), 0)
         text = run("man", "-l", pages / "zerorun-encode.1.gz", MANWIDTH="100")
-        self.assertIn("--quality", text)
         self.assertIn("zerorun-encode - Encode", text)
+        for name in commands:
+            source = gzip.decompress((pages / f"zerorun-{name}.1.gz").read_bytes()).decode()
+            with self.subTest(name):
+                heads = re.findall(r"^\.TP\n(.*)", source, re.M)
+                self.assertEqual(sorted(option for head in heads for option in
+                                        re.findall("--[a-z-]+", re.sub(r"\\f.|\\", "", head))), self.options(name))
+                self.assertRegex(source, r"(?s)\.SH \"?EXIT STATUS.*\n3\n.*input unreadable")
+
+    def options(self, command):
+        """Those of --help-all, which a test of the program compares with what the program knows."""
+        text = run(self.prefix / "bin/zerorun", command, "--help-all")
+        return sorted(name for line in re.findall(r"^  (?:[A-Z]+, )?((?:--?[a-z][a-z-]*(?:, )?)+)", text, re.M)
+                      for name in line.split(", ") if name.startswith("--"))
 
     def complete(self, shell, script):
         if not shutil.which(shell):
@@ -207,7 +220,7 @@ class InstallTest(unittest.TestCase):
         (trap / "zerorun").write_text("#!/bin/sh\necho the completion ran the program\n")
         (trap / "zerorun").chmod(0o755)
         return run(shell, "-c", script, PATH=f"{trap}:{os.environ['PATH']}", HOME=home, ZDOTDIR=home, XDG_CONFIG_HOME=home,
-                   BASH_ENV="").split()
+                   BASH_ENV="").splitlines()
 
     def test_bash_completion(self):
         script = next(self.prefix.glob("share/bash-completion/completions/*"))
@@ -222,6 +235,8 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(words("zerorun", "encode", "--huffman", ""), ["standard", "optimal", "trained"])
         self.assertEqual(words("zerorun", "encode", "--device", "cu"), ["cuda"])
         self.assertEqual(words("zerorun", "encode", "--range", ""), ["auto", "limited", "full"])
+        for command in ("encode", "bench", "info"):
+            self.assertEqual(sorted(words("zerorun", command, "--")), self.options(command))
 
     def test_fish_completion(self):
         script = next(self.prefix.glob("share/fish/vendor_completions.d/*"))
@@ -231,6 +246,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(words("zerorun enc"), ["encode"])
         self.assertEqual(words("zerorun encode --qual"), ["--quality"])
         self.assertEqual(sorted(words("zerorun encode --huffman ")), ["optimal", "standard", "trained"])
+        self.assertEqual(sorted(words("zerorun encode --")), self.options("encode"))
 
     def test_zsh_completion(self):
         script = next(self.prefix.glob("share/zsh/vendor-completions/*"))
@@ -241,7 +257,8 @@ class InstallTest(unittest.TestCase):
             f"words=(zerorun encode --qual); CURRENT=3; source '{script}'; "
             f"words=(zerorun enc); CURRENT=2; source '{script}'")
         self.assertEqual(offered[:2], ["standard", "optimal"])
-        self.assertTrue(any(word.startswith("--quality:") for word in offered))
+        self.assertEqual(sorted(word.partition(":")[0] for word in offered if word.startswith("--")),
+                         self.options("encode"))
         self.assertTrue(any(word.startswith("encode:") for word in offered))
 
 

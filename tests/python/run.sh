@@ -46,7 +46,7 @@ else
   echo "built $(basename "$build"/wheel/*.whl)"
 fi
 "$bin/pip" install -q "$build"/wheel/*.whl
-"$bin/python" -c 'import zerorun; zerorun.decode(zerorun.encode(bytes(192), format="rgb24", size=(8, 8)))'
+"$bin/python" -I .ci/try_wheel.py
 read -ra frameworks <<<"${ZERORUN_FRAMEWORKS:-}"
 "$bin/pip" install -q pytest mypy typing_extensions "${frameworks[@]}"
 

@@ -20,10 +20,10 @@ namespace {
 /// 1 = odd lines first, 2 = even lines), if it tells. Lines count from 0: a real file with polarity
 /// 1 is smooth down its columns if its first field is the bottom one, as FFmpeg has it too.
 std::optional<bool> bottom_first_of(const StreamInfo& info) {
-  constexpr int kApp0 = 0xE0;
+  constexpr int kApp0Marker = 0xE0;
   constexpr std::array<std::uint8_t, 4> kAvi1{'A', 'V', 'I', '1'};
   for (const MarkerSegment& segment : info.segments) {
-    if (segment.marker != kApp0 || segment.payload.size() <= kAvi1.size()) continue;
+    if (segment.marker != kApp0Marker || segment.payload.size() <= kAvi1.size()) continue;
     if (!std::equal(kAvi1.begin(), kAvi1.end(), segment.payload.begin())) continue;
     const auto polarity = int{segment.payload[kAvi1.size()]};
     if (polarity == 1 || polarity == 2) return polarity == 1;

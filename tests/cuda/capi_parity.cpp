@@ -162,7 +162,7 @@ TEST_F(CApiParity, BatchesAreTheSameStreams) {
 
 TEST_F(CApiParity, BatchesGoToTheHost) {
   struct Streams {
-    std::vector<std::vector<std::uint8_t>> found{3};
+    std::vector<std::vector<std::uint8_t>> found = std::vector<std::vector<std::uint8_t>>(3);
     zerorun_status answer = ZERORUN_OK;
   } streams;
   const auto memory = [](void* user, zerorun_encoded_stream* given, std::size_t count) {

@@ -327,13 +327,13 @@ TEST_F(HostBatchParity, TheCallerEndsABatchOrWantsNoStream) {
 
 TEST_F(HostBatchParity, ASizeThatIsNotReached) {
   EncodeParams params;
-  params.size.target_bytes = 3000;
+  params.size.target_bytes = 1500;
   device_ = make_coder<DeviceEncoder>(params);
   ASSERT_TRUE(device_);
-  const DeviceFrame flat(make_frame(Content::flat, PixelFormat::yuv420p, 300, 200, 1));
-  const DeviceFrame noise(make_frame(Content::noise, PixelFormat::yuv420p, 300, 200, 2));
+  const DeviceFrame flat(make_frame(Content::flat, PixelFormat::yuv420p, 64, 48, 1));
+  const DeviceFrame noise(make_frame(Content::noise, PixelFormat::yuv420p, 320, 240, 2));
   std::vector<std::size_t> sizes(2, 7);
-  std::vector<std::byte> room(3000);
+  std::vector<std::byte> room(1500);
   const StreamMemory memory = [&](std::span<EncodedStream> streams) {
     for (EncodedStream& one : streams) {
       sizes[one.frame] = one.bytes;

@@ -23,7 +23,7 @@ if not jpeg.startswith(b"\xff\xd8") or not jpeg.endswith(b"\xff\xd9"):
 check_close(numpy.asarray(zerorun.decode(jpeg)))
 
 with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "video.avi")
+    path = os.path.join(folder, "video.mjpeg")
     with zerorun.VideoWriter(path, fps=25, quality=95) as video:
         for _ in range(3):
             video.write(picture)

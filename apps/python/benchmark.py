@@ -19,6 +19,9 @@ import time
 
 import numpy as np
 import torch
+
+# Python looks beside this file first, where the package has no extension module.
+sys.path = [path for path in sys.path if pathlib.Path(path).resolve() != pathlib.Path(__file__).resolve().parent]
 import zerorun
 
 try:

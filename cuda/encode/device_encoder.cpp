@@ -30,11 +30,11 @@ struct DeviceEncoder::Impl {
   }
 
   Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
+    ZR_TRY(check(
+        jobs, [](const DeviceEncodeJob& job) -> const auto& { return job.frame; }));
     for (const DeviceEncodeJob& job : jobs)
       if (job.out == nullptr || job.size == nullptr)
         return Status(Errc::invalid_argument, "the output or its size is null");
-    ZR_TRY(check(
-        jobs, [](const DeviceEncodeJob& job) -> const auto& { return job.frame; }));
     if (jobs.empty()) return Status::ok();
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());

@@ -103,14 +103,14 @@ TEST_F(SpanClockParity, ADecoderTellsScansAndTheFrame) {
   }
 }
 
-TEST_F(SpanClockParity, TheCarefulDecoderTellsItsStepsToo) {
+TEST_F(SpanClockParity, ADamagedScanRunsOnTheDeviceFirst) {
   const std::vector<std::byte> whole = jpeg_;
   jpeg_.resize(jpeg_.size() * 3 / 4);  // the end is concealed
   Frame out;
   const Steps steps = decode(PixelFormat::yuv420p, out);
-  ASSERT_GE(steps.size(), 4U);
-  EXPECT_EQ(steps.front(), kUp);
-  EXPECT_EQ(steps[steps.size() - 2], kRun);
+  ASSERT_GE(steps.size(), 3U);
+  EXPECT_EQ(steps[0], kUp);
+  EXPECT_EQ(steps[1], kRun);
   EXPECT_EQ(steps.back(), kDown);
   jpeg_ = whole;
   EXPECT_EQ(decode(PixelFormat::yuv420p, out), (Steps{kUp, kRun, kDown}));

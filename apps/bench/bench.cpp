@@ -181,9 +181,8 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench synthetic:4096x3072:photo --megapixels 0.1-12 --every-row\n"
       "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
-  show_common_options(*command,
-                      {"INPUT", "--operation", "--quality", "--files", "--curves", "--device",
-                       "--threads", "--no-peers", "--only", "--time", "--json"});
+  show_common_options(*command, {"INPUT", "--operation", "--quality", "--files", "--curves",
+                                 "--device", "--threads", "--no-peers", "--only", "--json"});
   return [options, command] {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;

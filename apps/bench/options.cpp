@@ -104,8 +104,8 @@ void add_case_options(CLI::App& command, Options& options) {
       "--curves", options.curves,
       "Instead of times, measure PSNR, SSIM, MS-SSIM, PSNR-HVS-M and SSIMULACRA2 of INPUT's "
       "pictures at several qualities (50,65,75,85,90,95), and the bytes that each mode and other "
-      "encoders save at equal quality; --quality without numbers means the same. A GPU measures, "
-      "unless --device says cpu; cpu,cuda compares the two");
+      "encoders save at equal quality. A GPU measures, unless --device says cpu; cpu,cuda compares "
+      "the two");
   what.add("--points", options.points, "FILE",
            "With --curves: points of other encoders, a table with tabs between columns such as "
            "image, sampling, encoder, q, scan_bytes, psnr_y, ssimulacra2")

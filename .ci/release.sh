@@ -99,6 +99,8 @@ command -v nvcc >/dev/null || fail "nvcc is not on PATH, and the release has CUD
 # deep: ccache finds what that has compiled.
 work=$root/build/dist-work
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=true
+# Else it is that with which the interpreter was built, under whatever name.
+export CC=${CC:-cc} CXX=${CXX:-c++}
 rm -rf "$folder" "$work"
 mkdir -p "$folder" "$work"
 SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct)

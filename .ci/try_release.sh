@@ -9,7 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(cd "$1" && pwd)
 shift
 export PIP_DISABLE_PIP_VERSION_CHECK=1 DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-unset PYTHONPATH PYTHONHOME
+unset PYTHONPATH PYTHONHOME PIP_FIND_LINKS
 
 fail() {
   echo "try_release: $1" >&2
@@ -51,11 +51,10 @@ done
 # A new Debian.
 # shellcheck source=/dev/null
 . /etc/os-release
-debootstrap --variant=minbase --include=ca-certificates "$VERSION_CODENAME" "$debian" >"$work/debootstrap.log" ||
+debootstrap --variant=minbase "$VERSION_CODENAME" "$debian" >"$work/debootstrap.log" ||
   { tail -20 "$work/debootstrap.log" >&2; fail "debootstrap failed"; }
 mount -t proc proc "$debian/proc" 2>/dev/null || true  # some containers forbid it; then it is tried without
 cp /etc/resolv.conf "$debian/etc/resolv.conf"
-cp -rL /etc/ssl/certs/. "$debian/etc/ssl/certs/"  # those that this machine trusts, for pip
 mkdir "$debian/release"
 cp "$folder"/*.deb "$folder"/*.whl "$here/try_program.sh" "$here/try_wheel.py" "$debian/release/"
 inside() { chroot "$debian" env -u LD_LIBRARY_PATH PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
@@ -80,7 +79,8 @@ echo "Debian's program: $said"
 install gstreamer1.0-tools
 inside gst-inspect-1.0 zerorunenc >"$work/gst.log" || fail "GStreamer does not find zerorunenc"
 
-install python3-venv
+install python3-venv ca-certificates
+cp -L /etc/ssl/certs/ca-certificates.crt "$debian/etc/ssl/certs/"  # this machine may trust more, such as a proxy
 inside python3 -m venv /venv
 inside /venv/bin/pip install -q --only-binary :all: numpy
 inside /venv/bin/pip install -q --no-deps --no-index --find-links=/release zerorun

@@ -242,7 +242,7 @@ Command add_bench(CLI::App& program) {
       "  zerorun bench --compare old.json new.json --threshold 3");
   bench::add_options(*command, *options);
   show_common_options(*command, {"INPUT", "--operation", "--quality", "--files", "--device",
-                                 "--threads", "--no-peers", "--only", "--time", "--json"});
+                                 "--threads", "--no-peers", "--only", "--json"});
   return [options, command] {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;

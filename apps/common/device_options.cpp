@@ -57,10 +57,9 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
   };
   app.add_option_function<std::string>(
          "--device", read,
-         "Where frames are coded; every device gives the same bytes. auto: a GPU if one is usable "
-         "and the work is worth its start of 0.3 s, else the CPU (-v says why). cuda: a GPU, else "
-         "exit 5. cuda:0,2 and cuda:all: several GPUs for one stream; if one fails, the others go "
-         "on")
+         "Where frames are coded; all devices give the same bytes. auto: a GPU if usable and worth "
+         "its start of 0.3 s, else the CPU (-v says why). cuda: a GPU, else exit 5. cuda:0,2 and "
+         "cuda:all: several for one stream; if one fails, the others go on")
       ->type_name("auto|cpu|cuda[:N,...|:all]")
       ->default_str("auto");
   app.add_option_function<std::string>(

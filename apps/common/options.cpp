@@ -91,11 +91,10 @@ void add_input_options(CLI::App& app, InputOptions& input) {
   app.add_option("--input-format", input.format,
                  "What INPUT is, if its name does not say: y4m, pnm, mjpeg, raw, or a container")
       ->type_name("NAME");
-  add_parsed(
-      app, "--fps", input.fps, parse_rational, "RATE",
-      "a frame rate such as 25, 30000/1001 or 23.976",
-      "Frame rate such as 25, 30000/1001 or 23.976 (which is 24000/1001), instead of that of "
-      "the input; images and raw MJPEG have 25 without it");
+  add_parsed(app, "--fps", input.fps, parse_rational, "RATE",
+             "a frame rate such as 25, 30000/1001 or 23.976",
+             "Frame rate such as 25, 30000/1001 or 23.976 (24000/1001), instead of the input's; "
+             "images and raw MJPEG have 25 without it");
   add_parsed(app, "--frames", input.range, parse_range, "A:B|N",
              "a range A:B of frames that holds at least one, or a number of frames",
              "Only the frames A to B-1, counted from 0; A: and :B leave an end open, N is 0:N");

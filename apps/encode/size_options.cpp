@@ -91,8 +91,8 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
   command.option_defaults()->group("Size");
   CLI::Option* target = add_amount(
       command, "--target-size", options.target, "BYTES",
-      "Find the quality with which each frame has this size: never more bytes, and mostly at most "
-      "0.5 % fewer if the picture can fill them. --quality does not count");
+      "Find the quality with which each frame has this size: never more bytes, mostly at most "
+      "0.5 % fewer. --quality does not count");
   add_amount(command, "--max-frame-size", options.max_frame, "BYTES",
              "Code with --quality, and frames that would be larger so that they fill these bytes");
   CLI::Option* bitrate =

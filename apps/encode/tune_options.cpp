@@ -30,9 +30,8 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   add_choice<Tune>(
       command, "--tune", options.tune,
       {{"exact", Tune::exact}, {"photo", Tune::photo}, {"text", Tune::text}, {"psnr", Tune::psnr}},
-      "Which coefficients are kept: all, with the bytes of libjpeg-turbo (exact), or those that "
-      "are "
-      "worth their bits to the eye in photos or in text and drawings, or by squared error (psnr)");
+      "Which coefficients are kept: all, with the bytes of libjpeg-turbo (exact), or those worth "
+      "their bits to the eye in photos or in text and drawings, or by squared error");
   add_choice<Effort>(command, "--effort", options.effort,
                      {{"fast", Effort::fast}, {"best", Effort::best}},
                      "With --tune: decide by a dead zone, or by the bits that each coefficient "

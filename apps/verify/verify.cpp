@@ -35,6 +35,7 @@ Command add_verify(CLI::App& program) {
   command->footer(
       "Exit codes for a scheduler: 3 the file is damaged (do not retry), 6 other bytes than the\n"
       "manifest's, 1 a run-time failure (retry)\n"
+      "\n"
       "Examples:\n"
       "  zerorun verify shot.mov other.avi\n"
       "  zerorun verify shot.mov --manifest shot.json\n"

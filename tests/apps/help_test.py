@@ -16,7 +16,7 @@ COMMON = {
     "copy": "-i --input -o --output -y --overwrite --fps --frames --start-number --on-error --audio --metadata",
     "play": "-i --input --fps --frames --start --speed --loop --fullscreen --mute --autoexit --compare --no-window "
             "--device",
-    "bench": "--operation -q --quality --files --device --threads --no-peers --only --time --json",
+    "bench": "--operation -q --quality --files --device --threads --no-peers --only --json",
 }
 
 

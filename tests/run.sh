@@ -106,7 +106,8 @@ if [ "$mode" = all ]; then
 
   step "without OpenCV and FFmpeg: build the program"
   configure core -DZERORUN_CUDA=OFF
-  cmake --build --preset core --target zerorun_program pan_zoom encode_minimal encode_minimal_c decode_minimal live_server \
+  cmake --build --preset core --target zerorun_program pretending_program pan_zoom encode_minimal encode_minimal_c \
+    decode_minimal live_server \
     fault_disk intruder
   [ -z "$kernels_test" ] || finish "$kernels_test"
   step "without OpenCV and FFmpeg: tests of the program"

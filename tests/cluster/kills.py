@@ -82,12 +82,11 @@ class Kills:
         y4m, mjpeg, few = self.path("in.y4m"), self.path("in.mjpeg"), self.path("few.mjpeg")
         self.jobs = [Job("encode", "encode", y4m, "shot.mjpeg", 3),
                      Job("encode --resume", "encode", y4m, "shot.mjpeg", 0),
-                     Job("encode avi", "encode", y4m, "shot.avi", 2),
                      Job("decode", "decode", mjpeg, "shot.y4m", 2),
                      Job("decode --resume", "decode", mjpeg, "shot.y4m", 0),
                      Job("pictures", "decode", few, "%03d.ppm", 2)]
         if "+ffmpeg" in self.run("--version").stdout:
-            self.jobs += [Job("encode " + e, "encode", y4m, "shot." + e, 2) for e in ("mov", "mkv")]
+            self.jobs += [Job("encode " + e, "encode", y4m, "shot." + e, 2) for e in ("mov", "mkv", "avi")]
         for job in self.jobs:
             folder = self.path("one", job.name)
             os.makedirs(folder, exist_ok=True)

@@ -226,7 +226,7 @@ int FrameGraph::line_at(const SDL_Rect& area) const {
 }
 
 void FrameGraph::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
-  constexpr SDL_Color kBack{0, 0, 0, 170}, kDecode{64, 150, 255, 255}, kInterval{255, 160, 60, 255},
+  constexpr SDL_Color kDecode{64, 150, 255, 255}, kInterval{255, 160, 60, 255},
       kLine{255, 70, 70, 255};
   fill(renderer, kBack, area.x, area.y, area.w, area.h);
   const double each = area.w / static_cast<double>(kShown), top = top_ms();

@@ -150,10 +150,11 @@ TestFrame make_picture(const char* file) {
     std::exit(1);
   }
   TestFrame out(PixelFormat::yuv420p, kWidth, kHeight);
-  for (int plane = 0; plane < 3; ++plane)
+  for (int plane = 0; plane < 3; ++plane) {
+    const auto p = static_cast<std::size_t>(plane);
     for (int y = 0; y < out.rows(plane); ++y)
-      std::memcpy(out.row(plane, y), from.data[plane] + y * from.stride_bytes[plane],
-                  out.row_bytes(plane));
+      std::memcpy(out.row(plane, y), from.data[p] + y * from.stride_bytes[p], out.row_bytes(plane));
+  }
   return out;
 }
 

@@ -15,7 +15,7 @@
 #include "apps/common/pixel_limit.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
-#include "codec/api/device_crew.hpp"
+#include "codec/api/device_set.hpp"
 #include "codec/base/device_name.hpp"
 #include "zerorun/backend.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/common/cli_names.hpp"
-#include "codec/api/device_crew.hpp"
+#include "codec/api/device_set.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::app {

@@ -113,7 +113,7 @@ void FrameCommand::check_end(const PipelineEnd& end, bool is_jpeg) {
 }
 
 void FrameCommand::tell_lost_devices() {
-  summary_.lost_devices = crew_->lost();
+  summary_.lost_devices = device_set_->lost();
   for (; told_losses_ < summary_.lost_devices.size(); ++told_losses_) {
     const LostDevice& lost = summary_.lost_devices[told_losses_];
     console::note(

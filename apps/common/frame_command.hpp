@@ -54,8 +54,8 @@ class FrameCommand {
   /// them.
   template <typename Params>
   void choose_lanes(const io::SourceInfo& info, bool reads_planes, Params& params) {
-    crew_.emplace(device_plan(backend_, options_.device).devices);
-    params.backend = crew_->count() > 1 ? backend_ : device_->for_coders();
+    device_set_.emplace(device_plan(backend_, options_.device).devices);
+    params.backend = device_set_->count() > 1 ? backend_ : device_->for_coders();
     params.device = options_.device.index;
     const bool is_single = info.frame_count == 1 || is_single_image(output_);
     lanes_ = is_single ? 1 : lane_count(options_.device, backend_, reads_planes);
@@ -67,11 +67,11 @@ class FrameCommand {
   template <typename Coder>
   void open_coders(typename DeviceLanes<Coder>::Make make,
                    std::optional<DeviceLanes<Coder>>& coders) {
-    coders.emplace(*crew_, lanes_, std::move(make));
+    coders.emplace(*device_set_, lanes_, std::move(make));
     if (const Status status = coders->open(0); !status) fail(Exit::usage, "", status);
   }
 
-  /// The same parameters for another device of the crew.
+  /// The same parameters for another device of the set.
   template <typename Params>
   Params on_device(Params params, int device) const {
     if (device != kCpuDevice) params.device = device;
@@ -88,15 +88,15 @@ class FrameCommand {
   /// `write_side_`.
   template <typename Job, typename Sink>
   void run_frames(PipelineSteps<Job> steps, const io::SourceInfo& info, Sink& sink) {
-    meter_->set_threads(Crew::lanes, lanes_);
-    for (const Crew crew : {Crew::to_gpu, Crew::gpu, Crew::from_gpu})
-      meter_->set_threads(crew, crew_->count());
+    meter_->set_threads(StepPool::lanes, lanes_);
+    for (const StepPool pool : {StepPool::to_gpu, StepPool::gpu, StepPool::from_gpu})
+      meter_->set_threads(pool, device_set_->count());
     steps.meter = meter_;
     steps.loading = decodes_input(info) ? Step::decode_input : Step::load;
     steps.packing = compresses_output() ? Step::compress : Step::store;
     steps.load = [this, load = std::move(steps.load)](Job& job, int lane) {
       // Pinned frames lie near the device that is going to read or write them.
-      const NearDevice near(crew_->device_for(lane, {}).value_or(kCpuDevice));
+      const NearDevice near(device_set_->device_for(lane, {}).value_or(kCpuDevice));
       return load(job, lane);
     };
     summary_.start_seconds = since_start_.seconds();
@@ -122,7 +122,7 @@ class FrameCommand {
   io::Location output_;
   std::optional<DeviceStart> device_;
   Backend backend_ = Backend::cpu;
-  std::optional<DeviceCrew> crew_;
+  std::optional<DeviceSet> device_set_;
   int lanes_ = 1;
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;

@@ -46,20 +46,20 @@ std::string activity(Step step, const StepWords& words) {
   return "?";
 }
 
-Crew crew_of(Step step) noexcept {
+StepPool pool_of(Step step) noexcept {
   switch (step) {
     case Step::read:
-      return Crew::reader;
+      return StepPool::reader;
     case Step::upload:
-      return Crew::to_gpu;
+      return StepPool::to_gpu;
     case Step::kernels:
-      return Crew::gpu;
+      return StepPool::gpu;
     case Step::download:
-      return Crew::from_gpu;
+      return StepPool::from_gpu;
     case Step::write:
-      return Crew::writer;
+      return StepPool::writer;
     default:
-      return Crew::lanes;
+      return StepPool::lanes;
   }
 }
 
@@ -82,12 +82,12 @@ std::string load(const StepUse& wall, double seconds, std::int64_t frames) {
   if (wall.step == Step::write) return fmt::format("it took {:.1f} frames/s", rate);
   if (wall.threads == 1) return fmt::format("it was busy {:.0f} % of the time", wall.percent);
   return fmt::format("it kept {:.1f} of {} {} busy", wall.percent * wall.threads / 100.0,
-                     wall.threads, crew_of(wall.step) == Crew::lanes ? "threads" : "GPUs");
+                     wall.threads, pool_of(wall.step) == StepPool::lanes ? "threads" : "GPUs");
 }
 
 std::string sentence_of(const StepUse& wall, const StepReport& report, const StepWords& words) {
   std::string subject = activity(wall.step, words);
-  if (wall.crew_percent < kWallPercent) {
+  if (wall.pool_percent < kWallPercent) {
     return fmt::format("No step was busy most of the time. {} was the busiest, for {:.0f} % of it.",
                        subject, wall.percent);
   }
@@ -95,9 +95,9 @@ std::string sentence_of(const StepUse& wall, const StepReport& report, const Ste
                      load(wall, report.seconds, report.frames));
 }
 
-/// Compares the crews first: the steps of a crew share its threads, so their sum fills these.
+/// Compares the pools first: the steps of a pool share its threads, so their sum fills these.
 bool is_slower(const StepUse& a, const StepUse& b) {
-  if (a.crew_percent != b.crew_percent) return a.crew_percent > b.crew_percent;
+  if (a.pool_percent != b.pool_percent) return a.pool_percent > b.pool_percent;
   return a.percent > b.percent;
 }
 
@@ -125,7 +125,7 @@ nlohmann::json StepReport::json() const {
                     {"threads", use.threads},
                     {"busy_seconds", use.busy_seconds},
                     {"percent", use.percent},
-                    {"crew_percent", use.crew_percent}});
+                    {"pool_percent", use.pool_percent}});
   nlohmann::json json = {{"seconds", seconds}, {"steps", std::move(list)}};
   if (wall) json["wall"] = name(*wall);
   if (!sentence.empty()) json["sentence"] = sentence;
@@ -157,8 +157,8 @@ double BusyTime::seconds() const {
   return std::chrono::duration<double>(all).count();
 }
 
-void StepMeter::set_threads(Crew crew, int threads) noexcept {
-  threads_[static_cast<std::size_t>(crew)] = std::max(1, threads);
+void StepMeter::set_threads(StepPool pool, int threads) noexcept {
+  threads_[static_cast<std::size_t>(pool)] = std::max(1, threads);
 }
 
 void StepMeter::add_device(std::span<const DeviceSpan> spans) {
@@ -181,18 +181,18 @@ StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWord
   StepReport report;
   report.seconds = seconds;
   report.frames = frames;
-  std::array<double, kCrewCount> crew_seconds{};
+  std::array<double, kPoolCount> pool_seconds{};
   for (std::size_t i = 0; i < kStepCount; ++i) {
     const double busy = busy_seconds(static_cast<Step>(i));
     if (!(busy > 0)) continue;
-    const auto crew = static_cast<std::size_t>(crew_of(static_cast<Step>(i)));
-    crew_seconds[crew] += busy;
-    report.steps.push_back({static_cast<Step>(i), threads_[crew], busy,
-                            percent_of(busy, threads_[crew], seconds), 0.0});
+    const auto pool = static_cast<std::size_t>(pool_of(static_cast<Step>(i)));
+    pool_seconds[pool] += busy;
+    report.steps.push_back({static_cast<Step>(i), threads_[pool], busy,
+                            percent_of(busy, threads_[pool], seconds), 0.0});
   }
   for (StepUse& use : report.steps) {
-    const auto crew = static_cast<std::size_t>(crew_of(use.step));
-    use.crew_percent = percent_of(crew_seconds[crew], use.threads, seconds);
+    const auto pool = static_cast<std::size_t>(pool_of(use.step));
+    use.pool_percent = percent_of(pool_seconds[pool], use.threads, seconds);
   }
   // std::min_element with "slower" first gives the first of equal ones.
   const auto wall = std::min_element(report.steps.begin(), report.steps.end(), is_slower);
@@ -205,7 +205,7 @@ StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWord
 void StepClock::begin(Step step) {
   end();
   if (meter_ == nullptr) return;
-  if (crew_of(step) == Crew::lanes) static_cast<void>(take_converted_());
+  if (pool_of(step) == StepPool::lanes) static_cast<void>(take_converted_());
   if (step == Step::code) device_.emplace();
   step_ = step;
   start_ = StepMeter::Clock::now();
@@ -215,7 +215,7 @@ void StepClock::end() {
   if (!step_) return;
   const StepMeter::Clock::duration all = StepMeter::Clock::now() - start_;
   StepMeter::Clock::duration converted{};
-  if (crew_of(*step_) == Crew::lanes)
+  if (pool_of(*step_) == StepPool::lanes)
     converted = std::min<StepMeter::Clock::duration>(take_converted_(), all);
   meter_->add(Step::convert, converted);
   meter_->add(*step_, all - converted);

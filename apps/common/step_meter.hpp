@@ -42,11 +42,11 @@ enum class Step : std::uint8_t {
 inline constexpr std::size_t kStepCount = 11;
 const char* name(Step step) noexcept;
 
-/// The crew that takes a step. Steps of the same crew share its threads, so they are busy one after
-/// another. Upload, kernels and download run at the same time: each is a crew of its own, with a
-/// "thread" for each GPU.
-enum class Crew : std::uint8_t { reader, lanes, to_gpu, gpu, from_gpu, writer };
-inline constexpr std::size_t kCrewCount = 6;
+/// The thread pool that takes a step. Steps of the same pool share its threads, so they are busy
+/// one after another. Upload, kernels and download run at the same time: each counts as a pool of
+/// its own, with a "thread" for each GPU.
+enum class StepPool : std::uint8_t { reader, lanes, to_gpu, gpu, from_gpu, writer };
+inline constexpr std::size_t kPoolCount = 6;
 
 /// What the sentence about the wall calls things.
 struct StepWords {
@@ -58,17 +58,17 @@ struct StepWords {
 
 struct StepUse {
   Step step = Step::read;
-  int threads = 1;          ///< of its crew
+  int threads = 1;          ///< of its pool
   double busy_seconds = 0;  ///< of all threads together
   double percent = 0;       ///< of what these threads could have done, at most 100
-  double crew_percent = 0;  ///< the same with all steps of the crew
+  double pool_percent = 0;  ///< the same with all steps of the pool
 };
 
 struct StepReport {
   double seconds = 0;
   std::int64_t frames = 0;
   std::vector<StepUse> steps;  ///< those that were taken, in order
-  std::optional<Step> wall;    ///< the step that took most of the busiest crew
+  std::optional<Step> wall;    ///< the step that took most of the busiest pool
   std::string sentence;        ///< about the wall; empty if nothing was measured
 
   /// "read 0 %, decode_input 97 %, code 3 %, write 1 %"
@@ -104,8 +104,8 @@ class StepMeter {
 
   StepMeter() { threads_.fill(1); }
 
-  /// How many threads a crew has; 1 unless it is set. Call it before the steps begin.
-  void set_threads(Crew crew, int threads) noexcept;
+  /// How many threads a pool has; 1 unless it is set. Call it before the steps begin.
+  void set_threads(StepPool pool, int threads) noexcept;
 
   void add(Step step, Clock::duration busy) noexcept {
     busy_[index(step)].fetch_add(std::chrono::nanoseconds(busy).count(), std::memory_order_relaxed);
@@ -127,7 +127,7 @@ class StepMeter {
   static constexpr std::size_t index(Step step) noexcept { return static_cast<std::size_t>(step); }
 
   std::array<std::atomic<std::int64_t>, kStepCount> busy_{};  // nanoseconds
-  std::array<int, kCrewCount> threads_{};
+  std::array<int, kPoolCount> threads_{};
   mutable std::mutex device_mutex_;
   std::map<std::pair<Step, int>, BusyTime> on_device_;  // by step and device
 };

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "apps/common/timing.hpp"
-#include "codec/api/device_crew.hpp"
+#include "codec/api/device_set.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

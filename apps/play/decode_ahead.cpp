@@ -48,8 +48,8 @@ bool ends_reading(const Status& status) noexcept {
 struct DecodeAhead::Decoders {
   Decoders(const Decoding& decoding, int lane_count, bool is_single)
       : how(decoding),
-        crew(device_plan(decoding.backend, decoding.device).devices),
-        lanes(crew, lane_count,
+        device_set(device_plan(decoding.backend, decoding.device).devices),
+        lanes(device_set, lane_count,
               [how = decoding, is_single](int device) { return make(how, is_single, device); }) {}
 
   static Result<Decoder> make(const Decoding& how, bool is_single, int device) {
@@ -74,7 +74,7 @@ struct DecodeAhead::Decoders {
   }
 
   const Decoding how;
-  DeviceCrew crew;
+  DeviceSet device_set;
   DeviceLanes<Decoder> lanes;
 };
 
@@ -293,7 +293,7 @@ DecodeCounts DecodeAhead::counts() const {
 
 std::vector<LostDevice> DecodeAhead::lost_devices() const {
   const std::lock_guard lock(shared_->mutex);
-  return shared_->decoders->crew.lost();
+  return shared_->decoders->device_set.lost();
 }
 
 Status DecodeAhead::read_problem() const {

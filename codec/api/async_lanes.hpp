@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/api/device_crew.hpp"
+#include "codec/api/device_set.hpp"
 #include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/backend_choice.hpp"
@@ -66,7 +66,7 @@ class AsyncLanes {
   int depth() const noexcept { return ring_->depth(); }
   int lanes() const noexcept { return ring_->lanes(); }
   Backend backend() const noexcept { return backend_; }
-  std::vector<LostDevice> lost_devices() const { return crew_->lost(); }
+  std::vector<LostDevice> lost_devices() const { return device_set_->lost(); }
 
  private:
   struct Entry {
@@ -75,11 +75,11 @@ class AsyncLanes {
   };
 
   Status open_coders(int lanes);
-  /// The lanes of device number `which` of the crew.
+  /// The lanes of device number `which` of the set.
   Status open_coders_of(int which, int lanes);
 
   Backend backend_ = Backend::cpu;
-  std::optional<DeviceCrew> crew_;
+  std::optional<DeviceSet> device_set_;
   std::optional<DeviceLanes<Coder>> coders_;
   std::optional<FlightRing<Entry>> ring_;
 };
@@ -87,7 +87,7 @@ class AsyncLanes {
 template <typename Coder, typename Job, typename Output, auto kInput>
 Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lanes) {
   return guarded([&]() -> Status {
-    for (int lane = which; lane < lanes; lane += crew_->count()) {
+    for (int lane = which; lane < lanes; lane += device_set_->count()) {
       ZR_TRY(coders_->open(lane));
       if (coders_->own(lane)->backend() != backend_)
         return Status(Errc::device_failure, "not all lanes found room on the device");
@@ -99,12 +99,12 @@ Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lan
 template <typename Coder, typename Job, typename Output, auto kInput>
 Status AsyncLanes<Coder, Job, Output, kInput>::open_coders(int lanes) {
   // A device takes some 0.3 s to start.
-  std::vector<Status> found(static_cast<std::size_t>(crew_->count()));
+  std::vector<Status> found(static_cast<std::size_t>(device_set_->count()));
   const auto open = [&](int which) {
     found[static_cast<std::size_t>(which)] = open_coders_of(which, lanes);
   };
   std::vector<std::future<void>> started;  // their destructors wait, too
-  for (int which = 1; which < crew_->count(); ++which)
+  for (int which = 1; which < device_set_->count(); ++which)
     started.push_back(std::async(std::launch::async, open, which));
   open(0);
   for (const std::future<void>& one : started) one.wait();
@@ -117,8 +117,8 @@ Status AsyncLanes<Coder, Job, Output, kInput>::start(const DevicePlan& plan, Mak
                                                      int depth, Work work) {
   ZR_LET(sizes, choose_flight_sizes(lanes, depth, plan));
   backend_ = plan.backend;
-  crew_.emplace(plan.devices, plan.spare_cpu);
-  coders_.emplace(*crew_, sizes.lanes, std::move(make));
+  device_set_.emplace(plan.devices, plan.spare_cpu);
+  coders_.emplace(*device_set_, sizes.lanes, std::move(make));
   try {
     ZR_TRY(open_coders(sizes.lanes));
     ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{

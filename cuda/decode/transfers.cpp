@@ -128,8 +128,8 @@ Status FrameDownload::stage(PlaneCopy plane, std::size_t piece_bytes, cudaStream
 Status FrameDownload::copy_staged() {
   if (pieces_.empty()) return Status::ok();
   const int helpers = helpers_of(threads_, staged_bytes_);
-  if (helpers > 0 && crew_ == nullptr) crew_ = CopyCrew::shared();
-  SharedCopy copy(crew_.get(), helpers, pieces_);
+  if (helpers > 0 && copy_threads_ == nullptr) copy_threads_ = CopyThreads::shared();
+  SharedCopy copy(copy_threads_.get(), helpers, pieces_);
   for (std::size_t arrived = 0; arrived < pieces_.size();) {
     cudaError_t state = cudaEventQuery(arrived_[arrived].get());
     if (state == cudaErrorNotReady) {

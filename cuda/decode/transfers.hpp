@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/base/copy_crew.hpp"
+#include "codec/base/copy_threads.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
 
@@ -71,7 +71,7 @@ class FrameDownload {
 
   const int threads_;
   const std::size_t piece_bytes_;
-  std::shared_ptr<CopyCrew> crew_;
+  std::shared_ptr<CopyThreads> copy_threads_;
   PinnedBuffer<std::uint8_t> staging_;
   std::size_t staged_bytes_ = 0;
   std::vector<bool> direct_;       ///< planes that the device writes to the caller's memory

@@ -86,7 +86,7 @@ Status BatchToHost::prepare() {
     ZR_TRY(group.coded.create(cudaEventDisableTiming));
     ZR_TRY(group.copied.create(cudaEventDisableTiming));
   }
-  crew_ = CopyCrew::shared();
+  copy_threads_ = CopyThreads::shared();
   return copy_stream_.create();  // the last: what fails is prepared again
 }
 
@@ -185,7 +185,7 @@ Status BatchToHost::hand_over(const Batch& batch, Group& group) {
     from += round_up(stream.bytes, PackStreamsArgs::kStep);
   }
   const int helpers = helpers_for(batch.threads, bytes);
-  group.copy.emplace(crew_.get(), helpers, group.pieces);
+  group.copy.emplace(copy_threads_.get(), helpers, group.pieces);
   group.copy->release(group.pieces.size());
   if (helpers == 0) finish(group);
   return Status::ok();

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/base/copy_crew.hpp"
+#include "codec/base/copy_threads.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/encode/pack_streams.hpp"
 #include "zerorun/cuda.hpp"
@@ -68,7 +68,7 @@ class BatchToHost {
   DeviceBuffer<std::uint8_t> rooms_;
   DeviceBuffer<std::uint64_t> sizes_;
   Stream copy_stream_;
-  std::shared_ptr<CopyCrew> crew_;
+  std::shared_ptr<CopyThreads> copy_threads_;
   std::vector<Item> too_large_;  ///< for their rooms, with the sizes that they have
 };
 

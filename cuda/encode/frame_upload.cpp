@@ -90,8 +90,8 @@ Status FrameUpload::stage(std::span<const Plane> planes, cudaStream_t stream) {
                        static_cast<std::ptrdiff_t>(plane.pitch), plane.row_bytes, plane.rows},
                       piece_bytes, pieces_);
   const int helpers = helpers_of(threads_, bytes);
-  if (helpers > 0 && crew_ == nullptr) crew_ = CopyCrew::shared();
-  SharedCopy copy(crew_.get(), helpers, pieces_);
+  if (helpers > 0 && copy_threads_ == nullptr) copy_threads_ = CopyThreads::shared();
+  SharedCopy copy(copy_threads_.get(), helpers, pieces_);
   copy.release(pieces_.size());
   std::size_t sent = 0, copied = 0;
   while (sent < pieces_.size()) {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/base/copy_crew.hpp"
+#include "codec/base/copy_threads.hpp"
 #include "cuda/base/memory.hpp"
 #include "zerorun/frame.hpp"
 
@@ -46,7 +46,7 @@ class FrameUpload {
 
   const int threads_;
   const std::size_t piece_bytes_;
-  std::shared_ptr<CopyCrew> crew_;
+  std::shared_ptr<CopyThreads> copy_threads_;
   std::vector<CopyPiece> pieces_;
   PinnedBuffer<std::uint8_t> staging_;
   DeviceBuffer<std::uint8_t> frame_;

@@ -138,11 +138,11 @@ class ProgressTest(ProgramTest):
         steps = summary["steps"]["steps"]
         self.assertTrue(steps)
         for step in steps:
-            self.assertTrue(0 <= step["percent"] <= step["crew_percent"] <= 100, step)
+            self.assertTrue(0 <= step["percent"] <= step["pool_percent"] <= 100, step)
             self.assertGreaterEqual(step["threads"], 1)
             self.assertLessEqual(step["busy_seconds"],
                                  step["threads"] * summary["seconds"] * 1.01 + 0.01)
-        wall = max(steps, key=lambda step: (step["crew_percent"], step["percent"]))
+        wall = max(steps, key=lambda step: (step["pool_percent"], step["percent"]))
         self.assertEqual(summary["steps"]["wall"], wall["step"])
         self.assertTrue(summary["steps"]["sentence"].endswith("."))
         self.assertGreaterEqual(summary["start_seconds"], 0)

@@ -56,12 +56,12 @@ void add_options(CLI::App& app, Options& o) {
 template <typename Work>
 void side_by_side(int threads, std::size_t count, const Work& work) {
   std::atomic<std::size_t> next{0};
-  std::vector<std::thread> crew;
+  std::vector<std::thread> at_once;
   for (int t = 0; t < threads; ++t)
-    crew.emplace_back([&] {
+    at_once.emplace_back([&] {
       for (std::size_t i = next++; i < count; i = next++) work(i);
     });
-  for (std::thread& thread : crew) thread.join();
+  for (std::thread& thread : at_once) thread.join();
 }
 
 std::vector<Picture> load(const Options& o) {

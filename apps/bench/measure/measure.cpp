@@ -42,9 +42,9 @@ constexpr std::size_t kLeastFrames = 20, kMostFrames = 5000;
 
 Status too_many_threads() { return Status(Errc::out_of_memory, "for so many threads"); }
 
-class Crew {
+class TimedRuns {
  public:
-  Crew(const Runners& runners, Drive drive, std::size_t frame_count)
+  TimedRuns(const Runners& runners, Drive drive, std::size_t frame_count)
       : runners_(runners), drive_(drive), frame_count_(frame_count) {}
 
   /// The time of `frames` frames on all runners.
@@ -99,10 +99,10 @@ class Crew {
 };
 
 /// Warms up with more and more frames; returns the time of one frame in the last round.
-Result<double> warm_up(Crew& crew, std::size_t least, double seconds) {
+Result<double> warm_up(TimedRuns& runs, std::size_t least, double seconds) {
   const Stopwatch watch;
   for (std::size_t frames = least;; frames *= 2) {
-    auto took = crew.run(frames);
+    auto took = runs.run(frames);
     if (!took) return took;
     if (watch.seconds() >= seconds) return *took / static_cast<double>(frames);
   }
@@ -166,16 +166,16 @@ Status measure_steps(const RunSteps& run, std::size_t frame_count, const Limits&
 /// multiple of `multiple`: whole batches.
 Status measure_throughput(const Runners& runners, Drive drive, std::size_t frame_count,
                           std::size_t multiple, const Limits& limits, Row& row) {
-  Crew crew(runners, drive, frame_count);
+  TimedRuns runs(runners, drive, frame_count);
   const std::size_t least = round_up(std::max(2 * runners.size(), frame_count), multiple);
-  const auto one = warm_up(crew, least, limits.warm_up_seconds);
+  const auto one = warm_up(runs, least, limits.warm_up_seconds);
   if (!one) return one.status();
   const double repetition = limits.seconds * 1e6 / limits.repetitions;
   const auto fitting = static_cast<std::size_t>(std::llround(repetition / *one));
   row.frames_per_sample = limits.frames > 0 ? static_cast<std::size_t>(limits.frames)
                                             : std::max(least, round_up(fitting, multiple));
   for (int r = 0; r < limits.repetitions; ++r) {
-    const auto took = crew.run(row.frames_per_sample);
+    const auto took = runs.run(row.frames_per_sample);
     if (!took) return took.status();
     row.microseconds.push_back(*took / static_cast<double>(row.frames_per_sample));
   }
@@ -191,9 +191,9 @@ Status measure_energy(const Runners& runners, Drive drive, std::size_t frame_cou
   const auto frames =
       round_up(std::max<std::size_t>(static_cast<std::size_t>(seconds * 1e6 / one), runners.size()),
                multiple);
-  Crew crew(runners, drive, frame_count);
+  TimedRuns runs(runners, drive, frame_count);
   auto energy = meter.measure(row.device, counter, static_cast<double>(frames),
-                              [&] { return crew.run(frames).status(); });
+                              [&] { return runs.run(frames).status(); });
   if (energy) row.energy = *std::move(energy);
   return energy.status();
 }

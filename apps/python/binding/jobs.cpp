@@ -20,9 +20,9 @@ namespace zerorun::python {
 namespace {
 
 /// The threads of one call, and how many of them still work.
-class Crew {
+class JobThreads {
  public:
-  Crew(std::size_t count, const std::function<void(std::size_t, int)>& job)
+  JobThreads(std::size_t count, const std::function<void(std::size_t, int)>& job)
       : count_(count), job_(job) {}
 
   /// Fewer threads than asked for do the same work; one always does.
@@ -95,18 +95,18 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
 }
 
 void run_jobs(std::size_t count, int workers, const std::function<void(std::size_t, int)>& job) {
-  Crew crew(count, job);
+  JobThreads threads(count, job);
   bool interrupted = false;
   {
     WithoutGil no_gil;
-    crew.start(workers);
-    while (!crew.wait()) {
+    threads.start(workers);
+    while (!threads.wait()) {
       if (no_gil.call_with_gil(PyErr_CheckSignals) == 0) continue;
       interrupted = true;
-      crew.stop();
+      threads.stop();
       break;
     }
-    crew.join();
+    threads.join();
   }
   if (interrupted) throw nb::python_error();
 }

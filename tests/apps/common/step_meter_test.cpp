@@ -25,7 +25,7 @@ const StepUse& use_of(const StepReport& report, Step step) {
 
 TEST(StepMeter, a_step_of_many_lanes_is_the_wall) {
   StepMeter meter;
-  meter.set_threads(Crew::lanes, 16);
+  meter.set_threads(StepPool::lanes, 16);
   meter.add_seconds(Step::read, 1.0);
   meter.add_seconds(Step::decode_input, 150.0);
   meter.add_seconds(Step::code, 8.0);
@@ -39,25 +39,25 @@ TEST(StepMeter, a_step_of_many_lanes_is_the_wall) {
   EXPECT_DOUBLE_EQ(use_of(report, Step::read).percent, 10.0);
   EXPECT_DOUBLE_EQ(use_of(report, Step::decode_input).percent, 93.75);
   EXPECT_DOUBLE_EQ(use_of(report, Step::code).percent, 5.0);
-  EXPECT_DOUBLE_EQ(use_of(report, Step::code).crew_percent, 98.75);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::code).pool_percent, 98.75);
   EXPECT_EQ(report.text(), "read 10 %, decode_input 94 %, code 5 %, write 5 %");
 }
 
 TEST(StepMeter, steps_that_share_threads_count_together) {
   // The reader is busier than each step of the lanes, but the lanes have no time left.
   StepMeter meter;
-  meter.set_threads(Crew::lanes, 2);
+  meter.set_threads(StepPool::lanes, 2);
   meter.add_seconds(Step::read, 6.0);
   meter.add_seconds(Step::decode_input, 11.0);
   meter.add_seconds(Step::code, 9.0);
   const StepReport report = meter.report(10.0, 1, {});
   EXPECT_EQ(report.wall, Step::decode_input);
-  EXPECT_DOUBLE_EQ(use_of(report, Step::decode_input).crew_percent, 100.0);
+  EXPECT_DOUBLE_EQ(use_of(report, Step::decode_input).pool_percent, 100.0);
 }
 
 TEST(StepMeter, a_slow_pipe_is_a_slow_input_or_output) {
   StepMeter meter;
-  meter.set_threads(Crew::lanes, 4);
+  meter.set_threads(StepPool::lanes, 4);
   meter.add_seconds(Step::read, 3.9);
   meter.add_seconds(Step::code, 0.4);
   EXPECT_EQ(meter.report(4.0, 100, {}).sentence,
@@ -79,7 +79,7 @@ TEST(StepMeter, one_thread_and_the_gpu_are_busy_for_a_share_of_the_time) {
 
 TEST(StepMeter, lanes_that_read_and_write_files) {
   StepMeter meter;
-  meter.set_threads(Crew::lanes, 4);
+  meter.set_threads(StepPool::lanes, 4);
   meter.add_seconds(Step::load, 3.0);
   meter.add_seconds(Step::store, 0.8);
   EXPECT_EQ(meter.report(1.0, 9, {}).sentence,
@@ -101,7 +101,7 @@ void be_busy(std::chrono::milliseconds time) {
 
 TEST(StepClock, what_is_converted_is_a_step_of_its_own) {
   StepMeter meter;
-  meter.set_threads(Crew::lanes, 2);
+  meter.set_threads(StepPool::lanes, 2);
   g_converted = std::chrono::hours(1);  // of before: it counts nowhere
   {
     StepClock clock(&meter, take_converted);
@@ -113,7 +113,7 @@ TEST(StepClock, what_is_converted_is_a_step_of_its_own) {
   EXPECT_DOUBLE_EQ(use_of(report, Step::convert).busy_seconds, 0.02);
   EXPECT_GE(use_of(report, Step::load).busy_seconds, 0.01);
   EXPECT_EQ(use_of(report, Step::convert).threads, 2);
-  EXPECT_GE(use_of(report, Step::convert).crew_percent, 75.0);
+  EXPECT_GE(use_of(report, Step::convert).pool_percent, 75.0);
 }
 
 TEST(StepClock, no_more_is_converted_than_was_done) {
@@ -201,7 +201,7 @@ DeviceSpan span_of(DeviceStep step, int device, int begin, int end) {
 
 TEST(StepMeter, frames_that_wait_for_each_other_on_a_device_count_once) {
   StepMeter meter;
-  meter.set_threads(Crew::lanes, 2);
+  meter.set_threads(StepPool::lanes, 2);
   meter.add_seconds(Step::code, 0.2);  // of two lanes
   meter.add_device(std::vector{span_of(DeviceStep::upload, 0, 1000, 1050),
                                span_of(DeviceStep::kernels, 0, 1050, 1060),
@@ -221,7 +221,7 @@ TEST(StepMeter, frames_that_wait_for_each_other_on_a_device_count_once) {
 
 TEST(StepMeter, several_devices_work_side_by_side) {
   StepMeter meter;
-  meter.set_threads(Crew::gpu, 2);
+  meter.set_threads(StepPool::gpu, 2);
   meter.add_device(std::vector{span_of(DeviceStep::kernels, 0, 0, 90)});
   meter.add_device(std::vector{span_of(DeviceStep::kernels, 1, 10, 100)});
   const StepReport report = meter.report(0.1, 2, {});

@@ -1,6 +1,6 @@
 // Several devices that work on one run of frames: the CPU pretends to be devices that fail.
 // SPDX-License-Identifier: MIT
-#include "codec/api/device_crew.hpp"
+#include "codec/api/device_set.hpp"
 
 #include <gtest/gtest.h>
 
@@ -70,32 +70,32 @@ Status double_value(FakeCoder&, const FakeJob& job, FakeOutput& output) {
   return Status::ok();
 }
 
-TEST(DeviceCrew, LanesTakeTurnsOnDevices) {
-  const DeviceCrew crew({4, 7});
-  EXPECT_EQ(crew.device_for(0, {}), 4);
-  EXPECT_EQ(crew.device_for(1, {}), 7);
-  EXPECT_EQ(crew.device_for(2, {}), 4);
-  EXPECT_EQ(crew.device_for(0, {4}), 7);
-  EXPECT_EQ(crew.device_for(0, {4, 7}), std::nullopt);
+TEST(DeviceSet, LanesTakeTurnsOnDevices) {
+  const DeviceSet device_set({4, 7});
+  EXPECT_EQ(device_set.device_for(0, {}), 4);
+  EXPECT_EQ(device_set.device_for(1, {}), 7);
+  EXPECT_EQ(device_set.device_for(2, {}), 4);
+  EXPECT_EQ(device_set.device_for(0, {4}), 7);
+  EXPECT_EQ(device_set.device_for(0, {4, 7}), std::nullopt);
 }
 
-TEST(DeviceCrew, LanesOfALostDeviceAreSpreadOverTheOthers) {
-  DeviceCrew crew({0, 1, 2});
-  crew.drop(1, kBroken);
-  crew.drop(1, kNoMemory);
-  ASSERT_EQ(crew.lost().size(), 1u);
-  EXPECT_EQ(crew.lost()[0].why, kBroken);
-  EXPECT_EQ(crew.device_for(1, {}), 0);
-  EXPECT_EQ(crew.device_for(4, {}), 2);
-  EXPECT_EQ(crew.device_for(2, {}), 2);
+TEST(DeviceSet, LanesOfALostDeviceAreSpreadOverTheOthers) {
+  DeviceSet device_set({0, 1, 2});
+  device_set.drop(1, kBroken);
+  device_set.drop(1, kNoMemory);
+  ASSERT_EQ(device_set.lost().size(), 1u);
+  EXPECT_EQ(device_set.lost()[0].why, kBroken);
+  EXPECT_EQ(device_set.device_for(1, {}), 0);
+  EXPECT_EQ(device_set.device_for(4, {}), 2);
+  EXPECT_EQ(device_set.device_for(2, {}), 2);
 }
 
-TEST(DeviceCrew, TheCpuIsTheLast) {
-  DeviceCrew crew({0, 1}, true);
-  EXPECT_EQ(crew.device_for(0, {0, 1}), kCpuDevice);
-  crew.drop(0, kBroken);
-  EXPECT_EQ(crew.device_for(0, {}), 1);
-  EXPECT_EQ(crew.device_for(0, {1, kCpuDevice}), std::nullopt);
+TEST(DeviceSet, TheCpuIsTheLast) {
+  DeviceSet device_set({0, 1}, true);
+  EXPECT_EQ(device_set.device_for(0, {0, 1}), kCpuDevice);
+  device_set.drop(0, kBroken);
+  EXPECT_EQ(device_set.device_for(0, {}), 1);
+  EXPECT_EQ(device_set.device_for(0, {1, kCpuDevice}), std::nullopt);
 }
 
 TEST(DeviceLanes, UseEveryDeviceAndKeepTheOrder) {
@@ -133,8 +133,8 @@ TEST(DeviceLanes, ADeviceThatFailsIsDroppedAndItsFramesAreDoneAgain) {
 }
 
 TEST(DeviceLanes, OneLaneGoesOnWithTheOtherDevice) {
-  DeviceCrew crew({0, 1});
-  DeviceLanes<FakeCoder> lanes(crew, 1, make_fake);
+  DeviceSet device_set({0, 1});
+  DeviceLanes<FakeCoder> lanes(device_set, 1, make_fake);
   std::vector<int> asked;
   const auto work = [&](FakeCoder& coder, int device) {
     EXPECT_EQ(coder.device, device);
@@ -143,23 +143,23 @@ TEST(DeviceLanes, OneLaneGoesOnWithTheOtherDevice) {
   };
   for (int frame = 0; frame < 4; ++frame) EXPECT_TRUE(lanes.run(0, work));
   EXPECT_EQ(asked, (std::vector{0, 0, 0, 1, 1}));
-  EXPECT_EQ(indices(crew.lost()), std::vector{0});
+  EXPECT_EQ(indices(device_set.lost()), std::vector{0});
 }
 
 TEST(DeviceLanes, AFrameThatNoDeviceCanCodeDropsNone) {
-  DeviceCrew crew({0, 1});
-  DeviceLanes<FakeCoder> lanes(crew, 2, make_fake);
+  DeviceSet device_set({0, 1});
+  DeviceLanes<FakeCoder> lanes(device_set, 2, make_fake);
   int attempts = 0;
   const auto fail = [&](FakeCoder&, int) { return ++attempts, kBroken; };
   EXPECT_EQ(lanes.run(1, fail), kBroken);
   EXPECT_EQ(attempts, 2);
-  EXPECT_TRUE(crew.lost().empty());
+  EXPECT_TRUE(device_set.lost().empty());
   EXPECT_TRUE(lanes.run(1, [](FakeCoder&, int) { return Status::ok(); }));
 }
 
 TEST(DeviceLanes, AnErrorOfTheFrameIsNotTriedAgain) {
-  DeviceCrew crew({0, 1});
-  DeviceLanes<FakeCoder> lanes(crew, 1, make_fake);
+  DeviceSet device_set({0, 1});
+  DeviceLanes<FakeCoder> lanes(device_set, 1, make_fake);
   int attempts = 0;
   const auto work = [&](FakeCoder&, int) { return ++attempts, Status(Errc::invalid_frame); };
   EXPECT_EQ(lanes.run(0, work).code(), Errc::invalid_frame);
@@ -167,8 +167,8 @@ TEST(DeviceLanes, AnErrorOfTheFrameIsNotTriedAgain) {
 }
 
 TEST(DeviceLanes, AFrameTooLargeForADeviceGoesToAnotherAndTheDeviceStays) {
-  DeviceCrew crew({0, 1});
-  DeviceLanes<FakeCoder> lanes(crew, 1, make_fake);
+  DeviceSet device_set({0, 1});
+  DeviceLanes<FakeCoder> lanes(device_set, 1, make_fake);
   std::vector<int> coded;
   const auto large = [&](FakeCoder&, int device) {
     if (device == 0) return kNoMemory;
@@ -179,26 +179,26 @@ TEST(DeviceLanes, AFrameTooLargeForADeviceGoesToAnotherAndTheDeviceStays) {
   EXPECT_TRUE(lanes.run(0, large));
   EXPECT_TRUE(lanes.run(0, small));
   EXPECT_EQ(coded, (std::vector{1, 0}));
-  EXPECT_TRUE(crew.lost().empty());
+  EXPECT_TRUE(device_set.lost().empty());
 }
 
 TEST(DeviceLanes, ADeviceWithoutACoderIsDroppedToo) {
-  DeviceCrew crew({0, 1}, true);
+  DeviceSet device_set({0, 1}, true);
   const auto make = [](int device) -> Result<FakeCoder> {
     if (device != kCpuDevice) return kBroken;
     return FakeCoder{device};
   };
-  DeviceLanes<FakeCoder> lanes(crew, 1, make);
+  DeviceLanes<FakeCoder> lanes(device_set, 1, make);
   EXPECT_TRUE(lanes.run(0, [](FakeCoder& coder, int) {
     EXPECT_EQ(coder.device, kCpuDevice);
     return Status::ok();
   }));
-  EXPECT_EQ(indices(crew.lost()), (std::vector{0, 1}));
+  EXPECT_EQ(indices(device_set.lost()), (std::vector{0, 1}));
 }
 
 TEST(DeviceLanes, SayForWhichDeviceTheyAllocate) {
-  DeviceCrew crew({0, 5});
-  DeviceLanes<FakeCoder> lanes(crew, 2, make_fake);
+  DeviceSet device_set({0, 5});
+  DeviceLanes<FakeCoder> lanes(device_set, 2, make_fake);
   EXPECT_TRUE(lanes.run(1, [](FakeCoder&, int) {
     EXPECT_EQ(NearDevice::device(), 5);
     return Status::ok();

@@ -1,6 +1,6 @@
 // The devices of a run, and which of them a lane takes.
 // SPDX-License-Identifier: MIT
-#include "codec/api/device_crew.hpp"
+#include "codec/api/device_set.hpp"
 
 #include <algorithm>
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace zerorun {
 
-bool DeviceCrew::is_lost(int device) const {
+bool DeviceSet::is_lost(int device) const {
   for (const LostDevice& lost : lost_)
     if (lost.device == device) return true;
   return false;
 }
 
-std::optional<int> DeviceCrew::device_for(int lane, const std::vector<int>& tried) const {
+std::optional<int> DeviceSet::device_for(int lane, const std::vector<int>& tried) const {
   const std::lock_guard lock(mutex_);
   const auto is_out = [&](int device) {
     for (const int other : tried)
@@ -33,7 +33,7 @@ std::optional<int> DeviceCrew::device_for(int lane, const std::vector<int>& trie
   return std::nullopt;
 }
 
-void DeviceCrew::drop(int device, const Status& why) {
+void DeviceSet::drop(int device, const Status& why) {
   const std::lock_guard lock(mutex_);
   if (!is_lost(device)) lost_.push_back({device, why});
 }

@@ -1,6 +1,6 @@
 // Copies by pieces: whole rows, each of them once, by any number of threads.
 // SPDX-License-Identifier: MIT
-#include "codec/base/copy_crew.hpp"
+#include "codec/base/copy_threads.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 namespace zerorun {
 namespace {
 
-TEST(CopyCrew, PiecesCoverThePlane) {
+TEST(CopyThreads, PiecesCoverThePlane) {
   std::vector<std::uint8_t> device(1), host(1);  // addresses only
   for (const std::ptrdiff_t stride : {40, 57, -40, -57})
     for (const std::size_t rows : {1u, 2u, 7u, 100u})
@@ -73,8 +73,8 @@ struct Plane {
 };
 
 /// As the encoder does it: everything is there from the start.
-void copy_all(CopyCrew* crew, int helpers, const Plane& plane) {
-  SharedCopy copy(crew, helpers, plane.pieces);
+void copy_all(CopyThreads* threads, int helpers, const Plane& plane) {
+  SharedCopy copy(threads, helpers, plane.pieces);
   copy.release(plane.pieces.size());
   for (std::size_t i = 0; i < plane.pieces.size(); ++i) {
     while (!copy.is_copied(i) && copy.copy_one()) {
@@ -85,13 +85,13 @@ void copy_all(CopyCrew* crew, int helpers, const Plane& plane) {
   EXPECT_EQ(copy.untaken(), 0u);
 }
 
-TEST(CopyCrew, AnyNumberOfThreadsCopiesTheSame) {
-  CopyCrew crew(3);
+TEST(CopyThreads, AnyNumberOfThreadsCopiesTheSame) {
+  CopyThreads threads(3);
   for (const bool bottom_up : {false, true})
     for (const int helpers : {0, 1, 2, 3, 9})
       for (const std::size_t piece_bytes : {1u, 300u, 1000u, 5000u, 100000u}) {
         const Plane plane(piece_bytes, static_cast<std::uint8_t>(helpers), bottom_up);
-        copy_all(&crew, helpers, plane);
+        copy_all(&threads, helpers, plane);
         EXPECT_TRUE(plane.is_copied());
       }
   const Plane alone(300, 1);
@@ -100,13 +100,13 @@ TEST(CopyCrew, AnyNumberOfThreadsCopiesTheSame) {
 }
 
 /// As the decoder does it: pieces arrive one after another, and the caller may copy none of them.
-TEST(CopyCrew, NoPieceIsCopiedBeforeItsRelease) {
-  CopyCrew crew(2);
+TEST(CopyThreads, NoPieceIsCopiedBeforeItsRelease) {
+  CopyThreads threads(2);
   for (int round = 0; round < 20; ++round) {
     Plane plane(300, static_cast<std::uint8_t>(round));
     const std::vector<std::uint8_t> samples = plane.from;
     std::fill(plane.from.begin(), plane.from.end(), std::uint8_t{0});
-    SharedCopy copy(&crew, 2, plane.pieces);
+    SharedCopy copy(&threads, 2, plane.pieces);
     for (std::size_t i = 0; i < plane.pieces.size(); ++i) {
       const CopyPiece& piece = plane.pieces[i];
       const auto at = static_cast<std::size_t>(piece.from - plane.from.data());
@@ -119,12 +119,12 @@ TEST(CopyCrew, NoPieceIsCopiedBeforeItsRelease) {
   }
 }
 
-TEST(CopyCrew, ACopyThatIsGivenUpTouchesNoMemoryAfterwards) {
-  CopyCrew crew(3);
+TEST(CopyThreads, ACopyThatIsGivenUpTouchesNoMemoryAfterwards) {
+  CopyThreads threads(3);
   for (int round = 0; round < 50; ++round) {
     Plane plane(61, 3);
     {
-      SharedCopy copy(&crew, 3, plane.pieces);
+      SharedCopy copy(&threads, 3, plane.pieces);
       copy.release(plane.pieces.size() / 2);
       if (round % 2 == 0) copy.copy_one();
     }
@@ -134,9 +134,9 @@ TEST(CopyCrew, ACopyThatIsGivenUpTouchesNoMemoryAfterwards) {
   }
 }
 
-TEST(CopyCrew, SeveralCallersShareOneCrew) {
-  const auto crew = CopyCrew::shared();
-  EXPECT_EQ(crew, CopyCrew::shared());
+TEST(CopyThreads, SeveralCallersShareTheThreads) {
+  const auto threads = CopyThreads::shared();
+  EXPECT_EQ(threads, CopyThreads::shared());
   std::array<bool, 4> right{};
   std::vector<std::thread> callers;
   for (std::size_t caller = 0; caller < right.size(); ++caller)
@@ -145,7 +145,7 @@ TEST(CopyCrew, SeveralCallersShareOneCrew) {
       for (int round = 0; round < 10; ++round) {
         const Plane plane(200,
                           static_cast<std::uint8_t>(caller * 50 + static_cast<unsigned>(round)));
-        copy_all(crew.get(), 3, plane);
+        copy_all(threads.get(), 3, plane);
         right[caller] = right[caller] && plane.is_copied();
       }
     });
@@ -154,20 +154,20 @@ TEST(CopyCrew, SeveralCallersShareOneCrew) {
 }
 
 /// The first owner may use one processor alone, and so would have no help.
-TEST(CopyCrew, GrowsWithWhoMayUseMoreProcessors) {
+TEST(CopyThreads, GrowsWithWhoMayUseMoreProcessors) {
   if (usable_processors() < 2) GTEST_SKIP() << "needs two processors";
-  std::shared_ptr<CopyCrew> first;
+  std::shared_ptr<CopyThreads> first;
   std::thread([&first] {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    first = CopyCrew::shared();
+    first = CopyThreads::shared();
   }).join();
-  const auto crew = CopyCrew::shared();
-  EXPECT_EQ(crew, first);
+  const auto threads = CopyThreads::shared();
+  EXPECT_EQ(threads, first);
   const Plane plane(200, 1);
-  SharedCopy copy(crew.get(), 1, plane.pieces);
+  SharedCopy copy(threads.get(), 1, plane.pieces);
   copy.release(plane.pieces.size());
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!copy.is_copied(0) && std::chrono::steady_clock::now() < until)
@@ -175,7 +175,7 @@ TEST(CopyCrew, GrowsWithWhoMayUseMoreProcessors) {
   EXPECT_TRUE(copy.is_copied(0)) << "by a helper";
 }
 
-TEST(CopyCrew, SmallFramesAndSingleThreadsGetNoHelp) {
+TEST(CopyThreads, SmallFramesAndSingleThreadsGetNoHelp) {
   constexpr std::size_t kLarge = std::size_t{3840} * 2160;
   EXPECT_EQ(helpers_of(0, 1000), 0);
   EXPECT_EQ(helpers_of(8, 1000), 0);

@@ -15,14 +15,14 @@
 
 namespace zerorun {
 
-/// Stands for the CPU among the devices of a DeviceCrew.
+/// Stands for the CPU among the devices of a DeviceSet.
 inline constexpr int kCpuDevice = -1;
 
 /// The devices of a run. Thread-safe.
-class DeviceCrew {
+class DeviceSet {
  public:
   /// `devices` is not empty. `spare_cpu`: where no device can code a frame, the CPU does.
-  explicit DeviceCrew(std::vector<int> devices, bool spare_cpu = false)
+  explicit DeviceSet(std::vector<int> devices, bool spare_cpu = false)
       : devices_(std::move(devices)), spare_cpu_(spare_cpu) {}
 
   /// The device for the next attempt of a lane, counted from 0, none of `tried`: its own one,
@@ -54,7 +54,7 @@ class DeviceCrew {
 struct DevicePlan {
   Backend backend = Backend::cpu;
   std::vector<int> devices = {kCpuDevice};  ///< CUDA indices; kCpuDevice alone on the CPU
-  bool spare_cpu = false;                   ///< as DeviceCrew's
+  bool spare_cpu = false;                   ///< as DeviceSet's
 };
 
 /// From the choice of a caller: `device`, or those of `list` if it is not empty. With several
@@ -76,15 +76,15 @@ inline bool is_of_device(const Status& status) noexcept {
 template <typename Coder>
 class DeviceLanes {
  public:
-  /// Makes a coder for a device of the crew or for kCpuDevice.
+  /// Makes a coder for a device of the set or for kCpuDevice.
   using Make = std::function<Result<Coder>(int device)>;
 
-  DeviceLanes(DeviceCrew& crew, int lanes, Make make)
-      : crew_(crew), make_(std::move(make)), lanes_(static_cast<std::size_t>(lanes)) {}
+  DeviceLanes(DeviceSet& device_set, int lanes, Make make)
+      : device_set_(device_set), make_(std::move(make)), lanes_(static_cast<std::size_t>(lanes)) {}
 
   /// Makes the coder of the lane's own device now, and not with its first frame.
   Status open(int lane) {
-    const auto device = crew_.device_for(lane, {});
+    const auto device = device_set_.device_for(lane, {});
     const NearDevice near(*device);
     return coder_of(lane, *device).status();
   }
@@ -93,7 +93,8 @@ class DeviceLanes {
   /// coders.
   const Coder* own(int lane) const {
     const auto& coders = lanes_[static_cast<std::size_t>(lane)];
-    const auto found = coders.find(crew_.devices()[static_cast<std::size_t>(lane % crew_.count())]);
+    const auto found =
+        coders.find(device_set_.devices()[static_cast<std::size_t>(lane % device_set_.count())]);
     return found == coders.end() ? nullptr : &found->second;
   }
 
@@ -119,7 +120,7 @@ class DeviceLanes {
   /// `failed` did not code a frame that another device then coded.
   void blame(int lane, const std::vector<LostDevice>& failed);
 
-  DeviceCrew& crew_;
+  DeviceSet& device_set_;
   const Make make_;
   std::vector<std::map<int, Coder>> lanes_;  // by device; each belongs to its lane's thread
 };
@@ -131,7 +132,7 @@ Status DeviceLanes<Coder>::run(int lane, const Work& work) {
   std::vector<LostDevice> failed;
   Status status;
   for (;;) {
-    const auto device = crew_.device_for(lane, tried);
+    const auto device = device_set_.device_for(lane, tried);
     if (!device) return status;
     status = try_on(lane, *device, work);
     if (status) blame(lane, failed);
@@ -146,7 +147,7 @@ void DeviceLanes<Coder>::blame(int lane, const std::vector<LostDevice>& failed) 
   auto& coders = lanes_[static_cast<std::size_t>(lane)];
   for (const LostDevice& lost : failed) {
     coders.erase(lost.device);  // its memory may be missing elsewhere
-    if (lost.why.code() != Errc::out_of_memory) crew_.drop(lost.device, lost.why);
+    if (lost.why.code() != Errc::out_of_memory) device_set_.drop(lost.device, lost.why);
   }
 }
 

@@ -40,17 +40,17 @@ class SharedCopy;
 
 /// Threads that help whoever copies. They start when the first copy asks for them and sleep between
 /// copies. Safe to use from several threads.
-class CopyCrew {
+class CopyThreads {
  public:
   /// `most` helpers at a time, for all copies together.
-  explicit CopyCrew(int most);
-  ~CopyCrew();
-  CopyCrew(const CopyCrew&) = delete;
-  CopyCrew& operator=(const CopyCrew&) = delete;
+  explicit CopyThreads(int most);
+  ~CopyThreads();
+  CopyThreads(const CopyThreads&) = delete;
+  CopyThreads& operator=(const CopyThreads&) = delete;
 
-  /// The crew of the process: one processor of those that the calling thread may use is left to it.
-  /// Whoever may use more gets more, for all. It ends with its last owner.
-  static std::shared_ptr<CopyCrew> shared();
+  /// The threads of the process: one processor of those that the calling thread may use is left to
+  /// it. Whoever may use more gets more, for all. It ends with its last owner.
+  static std::shared_ptr<CopyThreads> shared();
 
  private:
   friend class SharedCopy;
@@ -68,13 +68,13 @@ class CopyCrew {
   bool stop_ = false;
 };
 
-/// One copy that the caller and some of the crew make together. Pieces are taken in their order.
+/// One copy that the caller and some of the threads make together. Pieces are taken in their order.
 /// All calls are the caller's, from one thread.
 class SharedCopy {
  public:
-  /// Without a crew, or with 0 `helpers`, the caller copies alone. `pieces` outlive the object.
+  /// Without threads, or with 0 `helpers`, the caller copies alone. `pieces` outlive the object.
   /// Copies with helpers go past the caches, because they are larger than the caches.
-  SharedCopy(CopyCrew* crew, int helpers, std::span<const CopyPiece> pieces);
+  SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPiece> pieces);
   /// No helper touches the memory afterwards, whether all pieces are copied or not.
   ~SharedCopy();
   SharedCopy(const SharedCopy&) = delete;
@@ -93,17 +93,17 @@ class SharedCopy {
   void wait_for(std::size_t piece) const noexcept { copied_[piece].wait(0); }
 
  private:
-  friend class CopyCrew;
+  friend class CopyThreads;
   bool take(std::size_t& piece);
   void copy(std::size_t piece);
   void help();
 
-  CopyCrew* const crew_;
+  CopyThreads* const copy_threads_;
   const std::span<const CopyPiece> pieces_;
   std::unique_ptr<std::atomic<int>[]> copied_;
   std::atomic<std::size_t> next_{0};
   std::atomic<std::size_t> released_{0};
-  int seats_, helping_ = 0;  // guarded by the crew's mutex
+  int seats_, helping_ = 0;  // guarded by the mutex of CopyThreads
 };
 
 }  // namespace zerorun

@@ -1,6 +1,6 @@
 // Threads that help to copy large frames piece by piece.
 // SPDX-License-Identifier: MIT
-#include "codec/base/copy_crew.hpp"
+#include "codec/base/copy_threads.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -77,9 +77,9 @@ void cut_into_pieces(const CopyPiece& plane, std::size_t most_bytes, std::vector
   }
 }
 
-CopyCrew::CopyCrew(int most) : most_(std::max(0, most)) {}
+CopyThreads::CopyThreads(int most) : most_(std::max(0, most)) {}
 
-CopyCrew::~CopyCrew() {
+CopyThreads::~CopyThreads() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -88,27 +88,27 @@ CopyCrew::~CopyCrew() {
   for (auto& thread : threads_) thread.join();
 }
 
-std::shared_ptr<CopyCrew> CopyCrew::shared() {
+std::shared_ptr<CopyThreads> CopyThreads::shared() {
   static std::mutex mutex;
-  static std::weak_ptr<CopyCrew> crew;
+  static std::weak_ptr<CopyThreads> threads;
   const std::lock_guard lock(mutex);
   const int most = std::min(usable_processors() - 1, kMostHelpers);
-  std::shared_ptr<CopyCrew> found = crew.lock();
+  std::shared_ptr<CopyThreads> found = threads.lock();
   if (found) {
     found->raise(most);
   } else {
-    found = std::make_shared<CopyCrew>(most);
-    crew = found;
+    found = std::make_shared<CopyThreads>(most);
+    threads = found;
   }
   return found;
 }
 
-void CopyCrew::raise(int most) {
+void CopyThreads::raise(int most) {
   const std::lock_guard lock(mutex_);
   most_ = std::max(most_, most);
 }
 
-void CopyCrew::join(SharedCopy& copy) {
+void CopyThreads::join(SharedCopy& copy) {
   {
     const std::lock_guard lock(mutex_);
     const auto wanted = static_cast<std::size_t>(std::min(copy.seats_, most_));
@@ -122,19 +122,19 @@ void CopyCrew::join(SharedCopy& copy) {
   wanted_.notify_all();
 }
 
-void CopyCrew::leave(SharedCopy& copy) {
+void CopyThreads::leave(SharedCopy& copy) {
   std::unique_lock lock(mutex_);
   std::erase(copies_, &copy);
   left_.wait(lock, [&] { return copy.helping_ == 0; });
 }
 
-SharedCopy* CopyCrew::find_seat() {
+SharedCopy* CopyThreads::find_seat() {
   const auto found =
       std::ranges::find_if(copies_, [](const SharedCopy* copy) { return copy->seats_ > 0; });
   return found == copies_.end() ? nullptr : *found;
 }
 
-void CopyCrew::work() {
+void CopyThreads::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     SharedCopy* copy = nullptr;
@@ -149,20 +149,20 @@ void CopyCrew::work() {
   }
 }
 
-SharedCopy::SharedCopy(CopyCrew* crew, int helpers, std::span<const CopyPiece> pieces)
-    : crew_(helpers > 0 && pieces.size() > 1 ? crew : nullptr),
+SharedCopy::SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPiece> pieces)
+    : copy_threads_(helpers > 0 && pieces.size() > 1 ? threads : nullptr),
       pieces_(pieces),
       copied_(std::make_unique<std::atomic<int>[]>(pieces.size())),
       seats_(static_cast<int>(
           std::min(static_cast<std::size_t>(std::max(0, helpers)), pieces.size()))) {
-  if (crew_ != nullptr) crew_->join(*this);
+  if (copy_threads_ != nullptr) copy_threads_->join(*this);
 }
 
 SharedCopy::~SharedCopy() {
-  if (crew_ == nullptr) return;
+  if (copy_threads_ == nullptr) return;
   next_.store(pieces_.size());  // nobody takes another one
   release(pieces_.size());
-  crew_->leave(*this);
+  copy_threads_->leave(*this);
 }
 
 void SharedCopy::release(std::size_t count) {
@@ -183,7 +183,7 @@ bool SharedCopy::take(std::size_t& piece) {
 }
 
 void SharedCopy::copy(std::size_t piece) {
-  copy_rows(pieces_[piece], crew_ != nullptr);
+  copy_rows(pieces_[piece], copy_threads_ != nullptr);
   // Sequentially consistent: with a release store, notify_one() may look for waiters before others
   // see the 1, because the stores past the caches are drained first. Then the waiting thread would
   // sleep on.

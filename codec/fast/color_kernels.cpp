@@ -1,6 +1,6 @@
 // The kernels for rows of pixels, compiled for each instruction set: colour and re-sampling.
 // SPDX-License-Identifier: MIT
-#include "codec/fast/color_kernels.hpp"
+#include "codec/fast/color_rows.hpp"
 
 #include <cstring>
 

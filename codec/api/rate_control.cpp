@@ -14,7 +14,6 @@
 #include "zerorun/async.hpp"
 
 namespace zerorun {
-namespace {
 
 /// Bytes that leak between two frames: rate * den / (8 * num), the remainder kept for later.
 struct BucketLeak {
@@ -154,6 +153,8 @@ struct RatePlan {
   std::deque<Frame> frames;                        // that have a budget
   std::int64_t changed_at = -RateControl::kDelay;  // the first frame with these limits
 };
+
+namespace {
 
 constexpr std::int64_t kMostFrameRate = std::int64_t{1} << 31;
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/near_device.hpp"
+#include "codec/base/pinned_memory.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codec/base/test_devices.hpp"
-#include "codec/base/near_device.hpp"
+#include "codec/base/pinned_memory.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "codec/base/component_layout.hpp"
-#include "codec/base/luma_ssim.hpp"
-#include "codec/base/squared_error.hpp"
+#include "codec/base/frame_distance.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {

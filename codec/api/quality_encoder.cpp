@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "codec/base/component_layout.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/base/frame_distance.hpp"
 #include "codec/base/try.hpp"
 

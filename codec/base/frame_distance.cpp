@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "codec/arith/color.hpp"
-#include "codec/base/component_layout.hpp"
+#include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {
 namespace {

@@ -15,7 +15,7 @@
 #include "codec/api/device_set.hpp"
 #include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
-#include "codec/pipeline/backend_choice.hpp"
+#include "codec/api/pipelines.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {

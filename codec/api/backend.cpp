@@ -7,14 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "codec/api/async_lanes.hpp"
 #include "codec/api/driver_files.hpp"
-#include "codec/api/test_devices.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/pipeline/pipelines.hpp"
+#include "codec/api/pipelines.hpp"
 
 #ifdef ZERORUN_HAVE_CUDA
 #include "codec/base/cuda_device.hpp"
@@ -29,8 +27,22 @@ std::string_view name(Backend backend) noexcept {
   return index < std::size(kNames) ? kNames[index] : "?";
 }
 
+/// As cuda_device(), where the CPU pretends to be devices for a test.
+static Result<DeviceInfo> test_device(int device) {
+  if (device >= test_device_count())
+    return Status(Errc::no_device, "there is no device " + std::to_string(device) + ", only 0 to " +
+                                       std::to_string(test_device_count() - 1));
+  DeviceInfo info;
+  info.index = device;
+  info.name = "the CPU, for a test";
+  return info;
+}
+
 std::vector<DeviceInfo> cuda_devices() {
-  if (test_device_count() > 0) return test_devices();
+  std::vector<DeviceInfo> pretended;
+  for (int device = 0; device < test_device_count(); ++device)
+    pretended.push_back(*test_device(device));
+  if (!pretended.empty()) return pretended;
 #ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_devices();
 #else
@@ -92,40 +104,31 @@ static Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, in
 }
 #endif
 
-template <typename Pipeline>
-static Result<std::unique_ptr<Pipeline>> with_failures(Result<std::unique_ptr<Pipeline>> made,
-                                                       int device) {
-  if (!made) return made;
-  return with_failures(*std::move(made), device);
-}
-
 static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
                                                              const EncodeParams& params) {
-  if (backend == Backend::cuda && test_device_count() > 0)
-    return with_failures(make_chosen_encode_pipeline(1, params.instruction_set), params.device);
-  if (backend == Backend::cuda)
-    return with_failures<EncodePipeline>(make_cuda_encode_pipeline(params.device, params.threads),
-                                         params.device);
-  return make_chosen_encode_pipeline(params.threads, params.instruction_set);
+  if (backend != Backend::cuda)
+    return make_chosen_encode_pipeline(params.threads, params.instruction_set);
+  if (test_device_count() > 0) return make_chosen_encode_pipeline(1, params.instruction_set);
+  return make_cuda_encode_pipeline(params.device, params.threads);
 }
 
 static Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend,
                                                              const DecodeParams& params) {
-  if (backend == Backend::cuda && test_device_count() > 0)
-    return with_failures(make_chosen_decode_pipeline(1, params.instruction_set), params.device);
-  if (backend == Backend::cuda)
-    return with_failures<DecodePipeline>(make_cuda_decode_pipeline(params.device, params.threads),
-                                         params.device);
-  return make_chosen_decode_pipeline(params.threads, params.instruction_set);
+  if (backend != Backend::cuda)
+    return make_chosen_decode_pipeline(params.threads, params.instruction_set);
+  if (test_device_count() > 0) return make_chosen_decode_pipeline(1, params.instruction_set);
+  return make_cuda_decode_pipeline(params.device, params.threads);
 }
 
 template <typename Pipeline, typename Params>
 static Result<PipelineAndSpare<Pipeline>> with_spare(Backend backend, const Params& params) {
   ZR_LET(first, make_pipeline(backend, params));
+  if (backend != Backend::cuda)
+    return PipelineAndSpare<Pipeline>(std::move(first), kCpuDevice, nullptr);
   std::function<Result<std::unique_ptr<Pipeline>>()> spare;
-  if (params.backend == Backend::automatic && backend == Backend::cuda)
+  if (params.backend == Backend::automatic)
     spare = [params] { return make_pipeline(Backend::cpu, params); };
-  return PipelineAndSpare<Pipeline>(std::move(first), std::move(spare));
+  return PipelineAndSpare<Pipeline>(std::move(first), params.device, std::move(spare));
 }
 
 Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,

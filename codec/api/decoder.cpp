@@ -7,8 +7,7 @@
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_walk.hpp"
-#include "codec/pipeline/backend_choice.hpp"
-#include "codec/pipeline/pipelines.hpp"
+#include "codec/api/pipelines.hpp"
 
 namespace zerorun {
 

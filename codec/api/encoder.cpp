@@ -12,8 +12,7 @@
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "codec/pipeline/backend_choice.hpp"
-#include "codec/pipeline/pipelines.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/header_writer.hpp"
@@ -213,16 +212,18 @@ struct Encoder::Impl {
           "pictures in device memory are coded to sizes, but to no PSNR and SSIM, because "
           "these are found on the host; bring the frame to host memory");
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
-    is_whole = false;
-    ZR_TRY(params.size.any() ? take(pipelines.first().encode_to_size(params, *setup, surface))
-                             : code_once(surface));
-    return deliver(total_bytes());
+    return pipelines.run_first([&]() -> Result<EncodeReport> {
+      is_whole = false;
+      ZR_TRY(params.size.any() ? take(pipelines.active().encode_to_size(params, *setup, surface))
+                               : code_once(surface));
+      return deliver(total_bytes());
+    });
   }
 
   Status code_once(const DeviceSurface& surface) {
     codings = 1;
     std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
+    ZR_TRY(pipelines.active().encode_surface(*setup, surface, specs));
     make_header(specs);
     return Status::ok();
   }

@@ -9,6 +9,7 @@
 
 #include "codec/api/driver_files.hpp"
 #include "codec/arith/integer.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
@@ -21,11 +22,7 @@
 
 namespace zerorun {
 
-std::string_view name(Backend backend) noexcept {
-  constexpr std::string_view kNames[] = {"auto", "cpu", "cuda"};
-  const auto index = static_cast<std::size_t>(backend);
-  return index < std::size(kNames) ? kNames[index] : "?";
-}
+std::string_view name(Backend backend) noexcept { return word_of(backend); }
 
 /// As cuda_device(), where the CPU pretends to be devices for a test.
 static Result<DeviceInfo> test_device(int device) {

@@ -8,6 +8,7 @@
 
 #include "codec/api/quality_encoder.hpp"
 #include "codec/arith/symbol.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/try.hpp"
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
@@ -289,6 +290,10 @@ struct Encoder::Impl {
                         is_to_quality() ? to_quality.value() : 0.0};
   }
 };
+
+std::string_view name(Tune tune) noexcept { return word_of(tune); }
+std::string_view name(Effort effort) noexcept { return word_of(effort); }
+std::string_view name(QuantTables tables) noexcept { return word_of(tables); }
 
 Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
                                       int height) {

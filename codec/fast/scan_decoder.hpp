@@ -65,12 +65,12 @@ class Unstuffer {
 
 /// Parts of a restart interval that threads decode at the same time.
 ///
-/// The bytes do not say where a part begins, nor its DC predictions. Walks from guesses find a start
-/// of an MCU near each cut, because walks over the same bits soon meet; other walks count the MCUs
-/// from there to the next part and sum up the DC differences. Meanwhile the first part is decoded,
-/// and the last one needs no count. Decoding then shows whether each part ends where the next one
-/// begins, with its predictions, because the walks may have been wrong. In damaged data the parts up
-/// to the damage are right.
+/// The bytes do not say where a part begins, nor its DC predictions. Walks from guesses find a
+/// start of an MCU near each cut, because walks over the same bits soon meet; other walks count the
+/// MCUs from there to the next part and sum up the DC differences. Meanwhile the first part is
+/// decoded, and the last one needs no count. Decoding then shows whether each part ends where the
+/// next one begins, with its predictions, because the walks may have been wrong. In damaged data
+/// the parts up to the damage are right.
 class IntervalParts {
  public:
   /// `cycle` and `bytes` outlive the decoding of the interval.

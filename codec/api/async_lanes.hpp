@@ -1,4 +1,4 @@
-// What AsyncEncoder and AsyncDecoder have in common: a FlightRing whose lanes have a coder each, on
+// The common part of AsyncEncoder and AsyncDecoder: a FlightRing whose lanes have a coder each, on
 // one device or on several.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -157,8 +157,8 @@ Result<Coder> make_planned(Params params, const DevicePlan& plan, int device) {
   return Coder::create(params);
 }
 
-/// What run(memory) returns with the memory that suits the coder's backend. A broken device gives
-/// no pinned memory; where the choice was automatic, the CPU then codes the frame, and needs none.
+/// Calls run(memory) with the memory that suits the coder's backend. A broken device gives no
+/// pinned memory; if the choice was automatic, the CPU codes the frame and takes pageable memory.
 template <typename Coder, typename Run>
 Status with_memory(const Coder& coder, const Run& run) {
   const HostMemory memory = preferred_memory(coder.backend());

@@ -98,7 +98,7 @@ class DeviceLanes {
     return found == coders.end() ? nullptr : &found->second;
   }
 
-  /// What work(coder, device) returns on the first device that does not fail. It may be called
+  /// Returns work(coder, device) of the first device that does not fail. It may be called
   /// several times, with different coders.
   template <typename Work>
   Status run(int lane, const Work& work);

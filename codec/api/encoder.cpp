@@ -70,7 +70,7 @@ struct Encoder::Impl {
                                     : search_size(frame);
   }
 
-  /// What the pipeline has brought to a size by itself.
+  /// Takes over a stream that the pipeline has brought to a size by itself.
   Status take(const Result<SizedCoding>& coded) {
     ZR_TRY(coded.status());
     if (coded->is_reached == 0)

@@ -42,7 +42,7 @@ class PipelineAndSpare {
   /// The pipeline of the last run.
   Pipeline& active() const { return *active_; }
 
-  /// What run() returns, a Status or a Result. It uses active(), and may be called twice.
+  /// Returns run(), a Status or a Result. `run` uses active() and may be called twice.
   template <typename Run>
   auto run(const Run& run) -> decltype(run()) {
     auto result = run_first(run);
@@ -56,7 +56,7 @@ class PipelineAndSpare {
     return run();
   }
 
-  /// The same without the spare one, for a frame that only the first can code.
+  /// As run(), without the spare pipeline, for a frame that only the first one can code.
   template <typename Run>
   auto run_first(const Run& run) -> decltype(run()) {
     active_ = first_.get();

@@ -14,7 +14,7 @@
 namespace zerorun {
 namespace {
 
-/// What is missing to a similarity of 1, in steps of 2^-40.
+/// 1 - ssim, in steps of 2^-40.
 std::uint64_t missing_to_one(double ssim) {
   return ssim >= 1 ? 0 : static_cast<std::uint64_t>(std::ldexp(1 - ssim, 40));
 }

@@ -37,7 +37,7 @@ inline std::int64_t level_after(std::int64_t level, std::int64_t bytes, std::int
   return std::max<std::int64_t>(0, level + bytes - leaked);
 }
 
-/// What a frame may take when the bucket has `level` bytes: `leaked` and an eighth of what is
+/// The budget of a frame when the bucket has `level` bytes: `leaked` and an eighth of what is
 /// missing to half a bucket, at least half of `leaked` and 1 byte, and at most what is free. Only
 /// frames that took more than their budgets bring the bucket above half.
 inline std::int64_t frame_budget(std::int64_t bucket, std::int64_t level, std::int64_t leaked) {
@@ -59,7 +59,7 @@ inline std::int64_t bucket_of(const RateLimits& limits) {
   return std::max({std::int64_t{2}, limits.bits_per_second / 8, 4 * bytes_per_frame(limits)});
 }
 
-/// What budgets follow from.
+/// The state from which budgets follow.
 struct RatePlan {
   struct Frame {
     std::int64_t budget, leaked;
@@ -127,9 +127,9 @@ struct RatePlan {
         std::min(limits.max_frame_bytes, static_cast<std::size_t>(kMostRate)));
   }
 
-  /// What a frame may take where its budget is too little. The sizes of all frames before it are
-  /// known. The budgets of the kDelay - 1 frames behind it count its budget and not what it takes:
-  /// what all of them may need stays free.
+  /// The bytes that a frame may take if its budget is too little. The sizes of all frames before it
+  /// are known. The budgets of the kDelay - 1 frames behind it count its budget and not what it
+  /// takes: what all of them may need stays free.
   std::int64_t room(std::int64_t number) const {
     const Frame& frame = at(number);
     RatePlan all = *this;

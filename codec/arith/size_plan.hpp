@@ -39,7 +39,7 @@ class SizePoints {
              static_cast<std::uint16_t>(setting.quality_16ths),
              static_cast<std::uint16_t>(setting.thrift),
              0};
-    point.size = foretold(point);
+    point.size = predicted(point);
   }
 
   /// The setting was coded and the stream has `bytes`: all predicted sizes grow in the ratio of
@@ -54,7 +54,7 @@ class SizePoints {
       ratio_ = limited((scan << kRatioBits) / point_[i].bits);
     }
     for (int i = 0; i < count_; ++i)
-      if (point_[i].is_coded == 0) point_[i].size = foretold(point_[i]);
+      if (point_[i].is_coded == 0) point_[i].size = predicted(point_[i]);
   }
 
   ZR_HD bool is_coded(const SizeSetting& setting) const {
@@ -130,19 +130,19 @@ class SizePoints {
   static constexpr std::uint64_t kStuffing = (1u << kRatioBits) / 8 / 256;
 
   struct Point {
-    std::uint64_t bits, size;  ///< size is foretold until the setting is coded
+    std::uint64_t bits, size;  ///< size is predicted until the setting is coded
     std::uint32_t kinds;
     std::uint16_t quality_16ths, thrift;
     std::uint32_t is_coded;
   };
 
-  /// Such that its product with bits fits 64 bits.
+  /// The product with bits fits 64 bits.
   ZR_HD static std::uint64_t limited(std::uint64_t ratio) {
     constexpr std::uint64_t kMostRatio = std::uint64_t{1} << 28;
     return ratio < kMostRatio ? ratio : kMostRatio;
   }
   ZR_HD static SizeSetting setting_of(const Point& p) { return {p.quality_16ths, p.thrift}; }
-  ZR_HD std::uint64_t foretold(const Point& p) const {
+  ZR_HD std::uint64_t predicted(const Point& p) const {
     return other_bytes_ + p.kinds + (p.bits * ratio_ >> kRatioBits);
   }
   /// Thrift bridges some percent without harm.
@@ -164,7 +164,7 @@ class SizePoints {
     return found;
   }
 
-  /// What is known of the thrift of a quality.
+  /// The sizes that are known of a quality, by thrift.
   struct ThriftRange {
     SizePoint none, little, much;  ///< the last that saves too little, the first that does not
     int tries;                     ///< that saved too little
@@ -191,7 +191,7 @@ class SizePoints {
     return range;
   }
 
-  /// What thrift saved by one where it was last counted, or what it saves else.
+  /// The saving by one step of thrift where it was last counted, or the usual one.
   ZR_HD std::int64_t usual_by_one(int quality_16ths, int least, const SizeCurve& curve) const {
     for (int i = count_ - 1; i > 0; --i) {
       if (point_[i].thrift <= least) continue;
@@ -210,11 +210,11 @@ class SizePoints {
   Point point_[kMost];
 };
 
-/// What is wanted of a picture. Plain data.
+/// The size that a picture shall have. Plain data.
 struct SizeTask {
   SizeWindow window;
   std::uint64_t overrun;  ///< what the smallest stream may have; 0: no more than the window
-  /// Of the stream around the scan, without the values of optimal tables.
+  /// Bytes of the stream around the scan, without the values of optimal tables.
   std::uint64_t other_bytes;
   std::uint64_t blocks, counted_blocks;  ///< of the picture, and of what is counted of it
   SizeSetting most;                      ///< gives the most bytes
@@ -262,12 +262,12 @@ class SizePlan {
   ZR_HD const SizeSetting& setting() const { return setting_; }
   ZR_HD int codings() const { return codings_; }
   ZR_HD bool is_reached() const { return is_reached_; }
-  /// Of the last coding.
+  /// Bytes of the last coding.
   ZR_HD std::uint64_t bytes() const { return last_.bytes; }
 
   ZR_HD void add_count(const CountedSize& counted, const SizeCurve& curve) {
     points_.add(setting_, counted);
-    // What thrift 0 gave is known, which is nearly the same.
+    // The size with thrift 0 is known and nearly the same.
     if (points_.count() == 1 && codings_ == 1) points_.learn(setting_, last_.bytes);
     go_on(curve);
   }

@@ -51,7 +51,7 @@ struct SymbolSums {
   }
 };
 
-/// What is known of a scan that was not coded. Plain data.
+/// The predicted size of a scan. Plain data.
 struct CountedSize {
   std::uint64_t bits;   ///< before stuffing, without fill bits and markers
   std::uint32_t kinds;  ///< values in DHT segments of optimal tables; 0 where tables are fixed
@@ -69,7 +69,7 @@ ZR_HD CountedSize counted_size(const SymbolSums (&sums)[kEncodeTables], bool is_
   return size;
 }
 
-/// What a stream of a wanted size is coded with. More quality is more bytes, more thrift is fewer.
+/// The setting that a stream is coded with. More quality is more bytes, more thrift is fewer.
 struct SizeSetting {
   int quality_16ths;  ///< 16 to 1600; between two qualities the tables change entry by entry
   int thrift;         ///< 0: coefficients are decided as `tune` says; up to kMostThrift: fewer stay
@@ -79,7 +79,7 @@ struct SizeSetting {
 
 inline constexpr int kQualityUnit = 16;
 inline constexpr int kLeastQuality = kQualityUnit, kMostQuality = 100 * kQualityUnit;
-/// What gives the smallest stream.
+/// The setting of the smallest stream.
 ZR_HD constexpr SizeSetting smallest_setting() { return {kLeastQuality, kMostThrift}; }
 
 /// A size that is wanted, in bytes.
@@ -187,7 +187,7 @@ struct SizeStep {
     return clamp(little.at + bold, little.at + 1, kMostThrift);
   }
 
-  /// What thrift saves by one where nothing is known, in 2^-16 of log2: 10, 18 and 31 of a photo at
+  /// The usual saving by one step of thrift, in 2^-16 of log2: 10, 18 and 31 of a photo at
   /// qualities 65, 86 and 93, about as its size grows with quality.
   ZR_HD static std::int64_t usual_by_one(int quality_16ths, const SizeCurve& curve) {
     const int low = quality_16ths > kLeastQuality + 8 ? quality_16ths - 8 : kLeastQuality;

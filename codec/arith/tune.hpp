@@ -92,7 +92,7 @@ ZR_HD std::int32_t round_fine(std::uint32_t fine) {
   return (static_cast<std::int32_t>(fine) + kFineHalf) >> kFineBits;
 }
 
-/// What the decisions about the blocks of a component depend on. Plain data.
+/// The numbers by which the blocks of a component are decided. Plain data.
 struct TuneTable {
   std::uint32_t reciprocal[kBlockSize];  ///< fine_reciprocal() of q, by zig-zag position
   std::uint16_t step[kBlockSize];        ///< q
@@ -159,9 +159,9 @@ ZR_HD void set_least_step(TuneTable& table, bool overshoots, std::uint32_t q) {
   table.most_overshoot = overshoots ? most_overshoot(q) : 0;
 }
 
-/// Such that the gains of 63 coefficients fit 31 bits, and its product with kMostMasking 32.
+/// The gains of 63 coefficients fit 31 bits, and the product with kMostMasking fits 32.
 inline constexpr std::uint32_t kMostWeight = 16000;
-/// Of masking.energy + 2^20 * masking.least / 32.
+/// The largest masking.energy + 2^20 * masking.least / 32.
 inline constexpr std::uint32_t kMostMasking = 1u << 18;
 
 /// Squared AC coefficients of a block, from its 64 samples: at most 2^20.
@@ -183,7 +183,7 @@ ZR_HD std::uint32_t energy_and_turn(std::uint32_t energy, std::uint32_t turn) {
   return energy | turn << 24;
 }
 
-/// What a squared error is worth in a block, in 256ths of a bit.
+/// The weight of a squared error in a block, in 256ths of a bit.
 ZR_HD std::uint32_t error_weight(const TuneRules& rules, std::uint32_t energy_turn) {
   const bool is_thrifty = energy_turn >> 24 < rules.thrifty_turns;
   const std::uint32_t weight = is_thrifty ? rules.thrifty_weight : rules.weight;
@@ -297,8 +297,8 @@ ZR_HD std::uint64_t tune_by_dead_zone(Block& block, std::uint64_t candidates, st
   return beyond_dead_zone(sure, likely, gathers);
 }
 
-/// The same: each coefficient decides whether to go one step towards zero; then the block ends
-/// where rate and distortion together are lowest.
+/// As tune_by_dead_zone(): each coefficient goes one step towards zero or stays; then the block
+/// ends where rate and distortion together are lowest.
 template <typename Block>
 ZR_HD std::uint64_t tune_by_rate(Block& block, std::uint64_t candidates, const TuneTable& table,
                                  std::uint32_t weight) {

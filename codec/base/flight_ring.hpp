@@ -32,7 +32,7 @@ class FlightSlots {
 
   struct Slot {
     Step step = Step::queued;
-    bool discarded = false;  // while running: nobody receives the job
+    bool discarded = false;  // while running: the job is not received
     bool added_finished = false;
     Job job;
   };
@@ -44,8 +44,8 @@ class FlightSlots {
   int depth() const noexcept { return static_cast<int>(slots_.size()); }
   int in_flight() const noexcept { return static_cast<int>(submitted_ - received_); }
   int finished() const noexcept { return finished_; }  ///< of the jobs in flight
-  /// Of the jobs in flight that lanes have begun: those that they work on or have finished. The
-  /// others that are finished may stand behind jobs that wait for a lane.
+  /// Jobs in flight that lanes work on or have finished. Jobs that were added finished do not
+  /// count: they may stand behind jobs that wait for a lane.
   int begun() const noexcept { return running_ + finished_ - added_finished_; }
   int discarded() const noexcept { return discarded_; }  ///< that lanes still work on
   std::int64_t submitted() const noexcept { return submitted_; }
@@ -79,7 +79,7 @@ class FlightSlots {
     return slot;
   }
 
-  /// Ends Step::running. True if nobody receives the job: `keep` is false, or it was discarded.
+  /// Ends Step::running. True if the job is not received: `keep` is false, or it was discarded.
   bool end_work(Slot& slot, bool keep) {
     if (std::exchange(slot.discarded, false)) {
       --discarded_;
@@ -137,7 +137,7 @@ class FlightSlots {
   int running_ = 0, finished_ = 0, added_finished_ = 0, discarded_ = 0;
 };
 
-/// What the read step made of a job.
+/// The result of the read step.
 enum class JobRead : std::uint8_t {
   queued,  ///< a lane works on it
   done,    ///< no lane has to work on it
@@ -158,7 +158,7 @@ template <typename Job>
 class FlightRing {
  public:
   struct Steps {
-    /// Runs on lane `lane`, counted from 0. False drops the job: nobody receives it.
+    /// Runs on lane `lane`, counted from 0. False drops the job: it is not received.
     std::function<bool(Job&, int lane)> work;
     /// Makes the next job, on the reader thread, and may block for ever. The destructor does not
     /// wait for that, so the step must own what it uses. `generation` counts the calls of
@@ -183,7 +183,7 @@ class FlightRing {
       : state_(std::make_shared<State>(depth, std::move(steps), max_begun)) {}
 
   /// Drops what is in flight. Waits for the lanes, but at most 0.3 s for the reader: a read from a
-  /// file returns soon, one from a pipe that nobody fills may never.
+  /// file returns soon, one from an empty pipe may never.
   ~FlightRing();
   FlightRing(const FlightRing&) = delete;
   FlightRing& operator=(const FlightRing&) = delete;

@@ -17,12 +17,11 @@
 
 namespace zerorun {
 
-/// Tells whether a system call that failed is made again. One for each call, or for each loop of
-/// calls that do one work.
+/// Whether a system call that failed is made again. One object for each call, or for each loop of
+/// calls.
 ///
-/// A signal interrupts a call now and then. A broken file system may say EINTR for ever; a loop
-/// that believes it takes a processor and never ends. So no more calls are made after a hundred
-/// interruptions that follow one another within 50 microseconds each, faster than timers of
+/// A broken file system may return EINTR for ever. So no more calls are made after a hundred
+/// interruptions that follow one another within 50 microseconds each, faster than the timers of
 /// profilers.
 class Interruptions {
  public:
@@ -57,7 +56,7 @@ inline std::ptrdiff_t read_fully(int file, std::int64_t position, std::span<std:
   return static_cast<std::ptrdiff_t>(done);
 }
 
-/// What is left of `parts` while calls read or write them one after another. `Byte` is std::byte or
+/// The rest of `parts` while calls read or write them one after another. `Byte` is std::byte or
 /// const std::byte.
 template <typename Byte>
 class PartVectors {

@@ -18,7 +18,7 @@ class NearDevice {
   NearDevice(const NearDevice&) = delete;
   NearDevice& operator=(const NearDevice&) = delete;
 
-  /// Of this thread; negative: none.
+  /// The device of this thread; negative: none.
   static int device() noexcept { return current(); }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace zerorun {
 
-/// What a test chooses. Nothing but a test does.
+/// The choice of a test.
 struct TestDevices {
   int count = 0;     ///< the CPU pretends to be so many CUDA devices, up to 64, and there are no
                      ///< others; 0: it does not pretend

@@ -212,7 +212,7 @@ zerorun_status receive(Handle* handle, std::int32_t wait, Out* out, std::size_t 
   return ZERORUN_OK;
 }
 
-/// What both params have in common.
+/// The members that both params have.
 struct FlightParams {
   int lanes = 0, depth = 0;
   std::vector<int> devices;

@@ -75,7 +75,7 @@ void fill_dc_count_table(const HuffmanSpec& spec, CountTable& out);
 
 /// The codewords of an MCU as a walk passes them. Points to itself, so it is not copied.
 struct CountCycle {
-  /// What a walk needs to know of its next codeword: a DC or an AC of a block.
+  /// The next codeword of a walk: a DC or an AC of a block.
   struct Place {
     const CountStep* steps;
     const Place* next[2];  ///< [0]: behind the codeword if the block goes on; [1]: the next block

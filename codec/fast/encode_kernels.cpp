@@ -396,7 +396,7 @@ HWY_INLINE bool has_long_run(std::uint64_t rest) {
   return first_far - 1 < rest;  // never if there is none
 }
 
-/// What makes values tokens: as if each stood behind a run from index 0.
+/// Offsets that make values tokens, as if each stood behind a run from index 0.
 struct TokenPlaces {
   alignas(64) std::uint16_t at[2][kBlockSize];  ///< by AC table
   alignas(64) std::uint16_t not_direct[kBlockSize];

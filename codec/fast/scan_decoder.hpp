@@ -91,7 +91,7 @@ class IntervalParts {
 
   /// After join(). The last part goes to the end of the interval.
   const McuStart& start(int part) const { return starts_[static_cast<std::size_t>(part)]; }
-  /// Of the interval.
+  /// The end of the interval.
   std::int64_t end_mcu() const { return interval_.end_mcu; }
   std::uint64_t end_bit() const { return interval_.end_bit; }
 
@@ -155,7 +155,7 @@ class ScanDecoder {
     decode_mcus(interval.at, interval.end_mcu, interval.end_bit + 1, interval.end_bit, worker);
   }
 
-  /// The same for one interval on several threads, in steps as above.
+  /// Decodes one interval on several threads, in steps as above.
   /// 1. Returns the jobs of step 2.
   int cut_interval(const IntervalState& interval, int threads);
   /// 2. Decodes the first part, or searches and counts.
@@ -215,7 +215,7 @@ class ScanDecoder {
   Row row_[kMaxBlocksPerMcu] = {};
   int rows_ = 0;
 
-  // Of an interval that is decoded in parts.
+  // State of an interval that is decoded in parts.
   CountCycle cycle_;
   IntervalParts parts_;
   std::vector<McuStart> part_ends_;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "codec/api/device_set.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
-#include "codec/api/pipelines.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {

@@ -8,19 +8,30 @@
 #include <utility>
 
 #include "codec/api/driver_files.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/choices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/api/pipelines.hpp"
-
-#ifdef ZERORUN_HAVE_CUDA
-#include "codec/base/cuda_device.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
-#endif
 
 namespace zerorun {
+
+#ifndef ZERORUN_HAVE_CUDA
+std::vector<DeviceInfo> cuda_backend_devices() { return {}; }
+Result<DeviceInfo> cuda_backend_device(int) { return Status(Errc::cuda_not_built); }
+Status cuda_backend_check(int) { return Status(Errc::cuda_not_built); }
+Result<std::byte*> cuda_allocate_pinned(std::size_t) { return Status(Errc::cuda_not_built); }
+void cuda_release_pinned(std::byte*) noexcept {}
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
+#endif
 
 std::string_view name(Backend backend) noexcept { return word_of(backend); }
 
@@ -40,11 +51,7 @@ std::vector<DeviceInfo> cuda_devices() {
   for (int device = 0; device < test_device_count(); ++device)
     pretended.push_back(*test_device(device));
   if (!pretended.empty()) return pretended;
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_devices();
-#else
-  return {};
-#endif
 }
 
 std::vector<int> usable_cuda_devices() {
@@ -67,20 +74,12 @@ Status cuda_presence() {
 Result<DeviceInfo> cuda_device(int device) {
   if (device < 0) return Status(Errc::no_device, "the device index is negative");
   if (test_device_count() > 0) return test_device(device);
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_device(device);
-#else
-  return Status(Errc::cuda_not_built);
-#endif
 }
 
 static Status check_cuda(int device) {
   if (test_device_count() > 0) return test_device(device).status();
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_check(device);
-#else
-  return Status(Errc::cuda_not_built);
-#endif
 }
 
 Result<Backend> resolve_backend(Backend wanted, int device) {
@@ -91,15 +90,6 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
   if (wanted == Backend::automatic) return Backend::cpu;
   return cuda;
 }
-
-#ifndef ZERORUN_HAVE_CUDA
-static Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int, int) {
-  return Status(Errc::cuda_not_built);
-}
-static Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
-  return Status(Errc::cuda_not_built);
-}
-#endif
 
 static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
                                                              const EncodeParams& params) {
@@ -140,18 +130,12 @@ Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
 
 Result<std::byte*> allocate_pinned(std::size_t bytes) {
   if (test_device_count() > 0) return allocate_pageable(round_up(bytes, std::size_t{64}));
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_allocate_pinned(bytes);
-#else
-  return Status(Errc::cuda_not_built);
-#endif
 }
 
 void release_pinned(std::byte* memory) noexcept {
   if (test_device_count() > 0) return std::free(memory);
-#ifdef ZERORUN_HAVE_CUDA
   cuda_release_pinned(memory);
-#endif
 }
 
 }  // namespace zerorun

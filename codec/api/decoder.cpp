@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/api/pipelines.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_walk.hpp"
-#include "codec/api/pipelines.hpp"
 
 namespace zerorun {
 

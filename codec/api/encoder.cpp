@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "codec/api/pipelines.hpp"
 #include "codec/api/quality_encoder.hpp"
 #include "codec/arith/symbol.hpp"
 #include "codec/base/choices.hpp"
@@ -13,7 +14,6 @@
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "codec/api/pipelines.hpp"
 #include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/header_writer.hpp"
@@ -175,16 +175,14 @@ struct Encoder::Impl {
   Status code_sample(const EncodeParams& of_sample, EncodeSetup& sample_setup, int quality,
                      std::vector<std::byte>& jpeg) {
     change_setting(of_sample, {quality, 0}, sample_setup);
-    const auto done = sample_pipelines->run([&]() -> Result<bool> {
+    return sample_pipelines->run([&]() -> Status {
       std::array<HuffmanSpec, 4> specs;
       EncodePipeline& pipeline = sample_pipelines->active();
       ZR_TRY(pipeline.encode_scan(sample_setup, std::as_const(sample).view(), specs));
       std::vector<std::uint8_t> head;
       write_header(make_stream_header(of_sample, sample_setup, specs), head);
-      ZR_TRY(join(head, pipeline, jpeg));
-      return true;
+      return join(head, pipeline, jpeg);
     });
-    return done.status();
   }
 
   /// Header, scan and EOI.

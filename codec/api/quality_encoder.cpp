@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "codec/base/pixel_rows.hpp"
 #include "codec/base/frame_distance.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {

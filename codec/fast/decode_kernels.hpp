@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/fast/decode_tables.hpp"
 #include "codec/fast/cpu_target.hpp"
+#include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun::fast {

@@ -47,12 +47,11 @@ struct EncodeJob {
 Status encode(Encoder& encoder, const EncodeJob& job, EncodedFrame& result) {
   ZR_TRY(encoder.set_quality(job.quality));
   ZR_TRY(encoder.set_size(job.size));
-  return with_memory(encoder, [&](HostMemory memory) {
-    if (result.jpeg.memory() != memory) result.jpeg = HostBuffer(memory);
-    auto report = encoder.encode(job.view, result.jpeg);
-    if (report) result.report = *report;
-    return report.status();
-  });
+  const HostMemory memory = preferred_memory(encoder.backend());
+  if (result.jpeg.memory() != memory) result.jpeg = HostBuffer(memory);
+  auto report = encoder.encode(job.view, result.jpeg);
+  if (report) result.report = *report;
+  return report.status();
 }
 
 }  // namespace
@@ -131,13 +130,12 @@ struct DecodeJob {
 };
 
 Status decode(Decoder& decoder, const DecodeJob& job, DecodedFrame& result) {
-  return with_memory(decoder, [&](HostMemory memory) {
-    if (result.frame.memory() != memory) result.frame = Frame(memory);
-    auto report = job.into ? decoder.decode(job.jpeg, *job.into)
-                           : decoder.decode(job.jpeg, job.format, result.frame);
-    if (report) result.report = *std::move(report);
-    return report.status();
-  });
+  const HostMemory memory = preferred_memory(decoder.backend());
+  if (result.frame.memory() != memory) result.frame = Frame(memory);
+  auto report = job.into ? decoder.decode(job.jpeg, *job.into)
+                         : decoder.decode(job.jpeg, job.format, result.frame);
+  if (report) result.report = *std::move(report);
+  return report.status();
 }
 
 Status validate_format(PixelFormat format) {

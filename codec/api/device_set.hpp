@@ -57,8 +57,8 @@ struct DevicePlan {
   bool spare_cpu = false;                   ///< as DeviceSet's
 };
 
-/// From the choice of a caller: `device`, or those of `list` if it is not empty. With several
-/// devices, `automatic` takes those that are usable, and has the CPU to spare.
+/// From the choice of a caller: `device`, or those of `list` if it is not empty. `automatic` takes
+/// those of the list that are usable, and has the CPU to spare.
 /// Errors: those of resolve_backend(), invalid_argument.
 Result<DevicePlan> plan_devices(Backend wanted, int device, const std::vector<int>& list);
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "codec/base/squared_error.hpp"
+#include "codec/base/frame_distance.hpp"
 
 namespace zerorun::app {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codec/base/cuda_device.hpp"
-#include "codec/base/near_device.hpp"
+#include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "cuda/base/near_memory.hpp"
 

@@ -1,4 +1,4 @@
-// Peak signal-to-noise ratio of two frames, as FFmpeg's psnr filter computes it.
+// How far two frames are from each other: PSNR and SSIM, as FFmpeg's filters compute them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,5 +25,10 @@ struct SquaredError {
 
 /// Both frames must have the same format and size.
 SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noexcept;
+
+/// The mean over windows of 8x8 samples, four samples apart: 1 where nothing differs. Luma of RGB
+/// is JFIF's. Frames of less than 8x8 samples have no window and give 1 if they are equal, else 0.
+/// Both frames must have the same size and format. The result is the same on every machine.
+double luma_ssim(const ConstFrameView& a, const ConstFrameView& b);
 
 }  // namespace zerorun

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cuda/base/check.hpp"
-#include "cuda/base/near_memory.hpp"
 
 namespace zerorun {
 
@@ -42,6 +41,13 @@ class DeviceGuard {
   bool changed_ = false;
   Status status_;
 };
+
+/// Allocates on the node of the current device, where the machine has several nodes with memory and
+/// the device tells its own; else anywhere. For every device. `bytes` > 0.
+cudaError_t allocate_near(void** memory, std::size_t bytes);
+
+/// Releases what allocate_near() gave. Memory that a broken device does not let go stays locked.
+void release_near(void* memory) noexcept;
 
 struct DeviceMemory {
   static constexpr bool kPinned = false;

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/encode/stream_envelope.hpp"
+#include "cuda/encode/stream_tables.hpp"
 #include "cuda/encode/tile_grid.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "zerorun/status.hpp"

@@ -225,6 +225,25 @@ __global__ void __launch_bounds__(kThreads,
   code_dense_tile(a, s, w, number, b, c);
 }
 
+template <bool kTuned>
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCountTilesCtas, kThreads, sizeof(Shared)))
+    count_tiles_kernel(const __grid_constant__ CodeTilesArgs a, SymbolCounts* counts) {
+  __shared__ Shared s;
+  WarpShared& w = s.of_warp[warp_index()];
+  const std::uint32_t number = tile_number();
+  clear_counts(s);
+  const Lane lane(a, number);
+  wait_for_previous_kernel();
+  if constexpr (kTuned) fetch_rules(*a.tune);
+  fetch_by_cta(s.reciprocals, a.reciprocals);
+  Coefficients c;
+  const Coded b = transform_rows_of_tile<false, kTuned>(a, s, lane, a.tune, c);
+  wait_for_fetched();
+  if (number < a.grid.tiles) count_tile<kTuned>(s, w, b, c);
+  __syncthreads();
+  add_counts(s, counts + blockIdx.y);
+}
+
 /// The forms of a kernel: [tuned].
 template <typename... Args>
 using Forms = void (*const[2])(CodeTilesArgs, Args...);
@@ -260,6 +279,15 @@ Status code_collected_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cud
   static constexpr Forms<SymbolCounts*> kForms = {code_collected_tiles_kernel<false>,
                                                   code_collected_tiles_kernel<true>};
   return launch(kForms, stream, args, counts);
+}
+
+Status count_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
+  using namespace cuda_encode;
+  const LaunchShape shape{ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0,
+                          args.frames};
+  const auto form = args.tune != nullptr ? count_tiles_kernel<true> : count_tiles_kernel<false>;
+  ZR_CUDA_TRY(launch_behind(form, shape, stream, args, counts));
+  return Status::ok();
 }
 
 }  // namespace zerorun

@@ -4,7 +4,7 @@
 #include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/base/span_clock.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/encode/convert_surface.hpp"
+#include "cuda/encode/copies.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/sized_encoder.hpp"
 

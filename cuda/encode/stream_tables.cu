@@ -5,7 +5,6 @@
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/encode/stream_envelope.cuh"
 #include "cuda/stages/optimal_huffman.cuh"
 
 namespace zerorun {

@@ -4,8 +4,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "cuda/entropy/caller_scratch.hpp"
-#include "zerorun/cuda_entropy.hpp"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {

@@ -14,7 +14,6 @@
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
-#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {

@@ -93,8 +93,8 @@ class CudaBuffer {
   }
 
   /// At least `count` elements, and at least one, so that data() is never null. Memory that grows
-  /// again gets half as much again, where there is so much: among images of many sizes there often
-  /// is one that is a little larger than all before.
+  /// again grows by half, where there is so much: among images of many sizes there often is one
+  /// that is a little larger than all before.
   Status reserve(std::int64_t count) {
     const auto wanted = static_cast<std::size_t>(count > 0 ? count : 1);
     if (wanted <= capacity_) return Status::ok();

@@ -125,9 +125,8 @@ Status SharedPermission::allow(std::size_t bytes) {
   const KnownDevice* device = nullptr;
   ZR_CUDA_TRY(current_device(device));
   if (device->limits.pretended) return Status::ok();  // pretend() allows what the device has
-  ZR_CUDA_TRY(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(bytes)));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(bytes)));
 }
 
 Status SharedPermission::prepare() {

@@ -124,8 +124,8 @@ __device__ void open_chunk(const AssembleArgs& a, Shared& s) {
 }
 
 /// ORs the words of a tile, which stand from words[tile] on and whose bits go from `start` to
-/// `end`, into those of a round from word `base` on, by a warp. At q90 a tile of 4:2:0 has some 75
-/// words: the warp waits for memory once.
+/// `end`, into those of a round from word `base` on, by a warp. At q90 a tile has some 75 words,
+/// and the warp waits for memory once.
 __device__ void add_tile(const std::uint32_t* words_of_chunk, std::int32_t tile, std::int32_t start,
                          std::int32_t end, std::int32_t base, SharedAddress round) {
   constexpr int kAtOnce = 3;
@@ -236,7 +236,7 @@ __device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t ch
 }
 
 /// Publishes the size of the chunk and finds how many bytes stand before it: s.before after the
-/// next barrier. By the last warp, whose threads mostly have no bytes to stuff meanwhile.
+/// next barrier. By the last warp, whose threads mostly have no bytes to stuff.
 __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size) {
   if (threadIdx.x / 32 != kWarps - 1) return;
   const std::uint32_t number = blockIdx.x;
@@ -249,8 +249,8 @@ __device__ void find_place(const AssembleArgs& a, Shared& s, std::uint64_t size)
   s.before = before;
 }
 
-/// Puts a thread's bytes into words of s.stage. In words of bytes here the first one is lowest. The
-/// first word and the last one may have bytes of other threads too, which are put there likewise.
+/// Puts a thread's bytes into words of s.stage, the first byte lowest. The first and the last word
+/// may have bytes of other threads too.
 class ByteStage {
  public:
   __device__ ByteStage(SharedAddress stage, std::uint32_t at)
@@ -314,8 +314,7 @@ __device__ void stage_piece(const Piece& p, SharedAddress stage, std::uint32_t a
 }
 
 /// Puts the stuffed bytes of a round into s.stage, with the marker behind the last one. `at`: where
-/// the thread's bytes stand among the `length` of the round. Returns how many bytes there are with
-/// the marker. Other threads may read them after the next barrier.
+/// the thread's bytes stand among the `length` of the round. Returns the length with the marker.
 __device__ std::uint32_t stage_round(const AssembleArgs& a, Shared& s, const Piece& p,
                                      std::uint32_t at, std::uint32_t length, bool last_round) {
   const Chunk& c = s.chunk;
@@ -423,8 +422,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleCtas, kThreads
 
 Status assemble(const AssembleArgs& args, cudaStream_t stream) {
   const LaunchShape shape{args.grid.chunks, cuda_encode::assembly::kThreads, 0, args.frames};
-  ZR_CUDA_TRY(launch_behind(cuda_encode::assembly::assemble_kernel, shape, stream, args));
-  return Status::ok();
+  return ZR_CUDA_STATUS(launch_behind(cuda_encode::assembly::assemble_kernel, shape, stream, args));
 }
 
 }  // namespace zerorun

@@ -62,8 +62,7 @@ Status convert_surface(const DeviceSurface& surface, const FrameView& out, cudaS
     convert_kernel<std::uint16_t><<<grid, threads, 0, stream>>>(surface, out);
   else
     convert_kernel<std::uint8_t><<<grid, threads, 0, stream>>>(surface, out);
-  ZR_CUDA_TRY(cudaGetLastError());
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaGetLastError());
 }
 
 namespace {
@@ -99,8 +98,7 @@ Status copy_sample(const CopySampleArgs& args, cudaStream_t stream) {
       std::int64_t{args.grid.wide} * args.tile_wide[0] / kUnit * args.grid.high * args.tile_high[0];
   const LaunchShape shape{grid_size(units, kThreads, kManyCtas), kThreads, 0,
                           static_cast<unsigned>(args.components)};
-  ZR_CUDA_TRY(launch_behind(copy_sample_kernel, shape, stream, args));
-  return Status::ok();
+  return ZR_CUDA_STATUS(launch_behind(copy_sample_kernel, shape, stream, args));
 }
 
 namespace {
@@ -131,9 +129,8 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 Status pack_streams(const PackStreamsArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(
+  return ZR_CUDA_STATUS(
       launch_behind(pack_streams_kernel, {kCtasOfStream, kThreads, 0, args.streams}, stream, args));
-  return Status::ok();
 }
 
 }  // namespace zerorun

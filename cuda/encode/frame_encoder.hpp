@@ -24,6 +24,14 @@ struct FrameJob {
   FrameOutput output;
 };
 
+/// What the kernels' arguments depend on.
+void append_job(LaunchGraphs::Key& key, const FrameJob& job);
+
+/// Of frames and setups.
+bool same_size(const auto& a, const auto& b) {
+  return a.format == b.format && a.width == b.width && a.height == b.height;
+}
+
 /// How many frames of `blocks` blocks one launch codes: enough to keep a GPU busy. More would need
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
@@ -108,9 +116,9 @@ class FrameEncoder {
   void take_turns(std::uint32_t frames);
   std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
   std::size_t other() const { return own() ^ 1; }
-  void make_key(std::span<const FrameJob> jobs);
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
+  Status reserve_items();
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
   Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,

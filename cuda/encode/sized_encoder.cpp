@@ -41,14 +41,9 @@ void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
 }
 
 Status SizedEncoder::set(const EncodeParams& params, const EncodeSetup& setup) {
-  if (!has_shape_of(setup)) return set_shape(params, setup);
+  if (!setup_ || !same_size(*setup_, setup)) return set_shape(params, setup);
   if (params.size != size_ || params.quality != quality_) set_size(params);
   return Status::ok();
-}
-
-bool SizedEncoder::has_shape_of(const EncodeSetup& setup) const {
-  return setup_ && setup_->format == setup.format && setup_->width == setup.width &&
-         setup_->height == setup.height;
 }
 
 Status SizedEncoder::set_shape(const EncodeParams& params, const EncodeSetup& setup) {
@@ -100,32 +95,19 @@ Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStre
     ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->task, &task(), sizeof(SizeTask),
                                 cudaMemcpyHostToDevice, stream));
   const FrameEncoder::Turn turn = encoder_.turn();
-  const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   LaunchGraphs::Key key{static_cast<std::uint64_t>(phase_),
                         static_cast<std::uint64_t>(turn.parity),
                         turn.used_frames[0],
                         turn.used_frames[1],
-                        number(encoder_.tables().header),
-                        number(job.output.out),
-                        job.output.capacity,
-                        number(job.output.size),
-                        number(outcome)};
-  for (std::size_t p = 0; p < job.frame.data.size(); ++p)
-    key.insert(key.end(),
-               {number(job.frame.data[p]), static_cast<std::uint64_t>(job.frame.stride_bytes[p])});
+                        reinterpret_cast<std::uintptr_t>(encoder_.tables().header),
+                        reinterpret_cast<std::uintptr_t>(outcome)};
+  append_job(key, job);
   Frame frame{job, outcome, {}, {}, 0};
-  // Of a large picture two codings mostly suffice, and a loop in each of eight graphs side by side
-  // costs more than kernels that skip their work: 3840x2160 to 1.5 MB, one at a time / 8 in flight
-  // on an H100, 194 / 90 us with the loop and 210 / 80 without; 640x480 to 40 KB 101 / 29 and
-  // 155 / 32.
-  const bool loops = !grid_;
-  const int codings = loops ? kCodingsOfRound : SizePlan::most_codings(task());
-  const auto first = [&](cudaStream_t s) {
+  const int codings = SizePlan::most_codings(task());
+  ZR_TRY(graphs_.run(key, stream, [&](cudaStream_t s) {
     encoder_.start_codings(turn);
-    return start_frame(frame, codings, s);
-  };
-  const auto round = [&](cudaStream_t s) { return code_times(frame, kCodingsOfRound, false, s); };
-  ZR_TRY(graphs_.run(key, stream, {first, round, loops ? more_rounds() : 0, skip_.data()}));
+    return launch(frame, codings, s);
+  }));
   encoder_.complete(turn, codings);
   phase_ = (phase_ + codings + 1) % 2;
   is_ready_ = true;
@@ -147,12 +129,11 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
                               cudaMemcpyHostToDevice, stream));
   has_task_ = true;
   ZR_CUDA_TRY(cudaMemsetAsync(states_.data(), 0, 2 * sizeof(SizeState), stream));
-  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, 3 * sizeof(SymbolCounts), stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaMemsetAsync(counts_.data(), 0, 3 * sizeof(SymbolCounts), stream));
 }
 
-/// The first search, and the first codings.
-Status SizedEncoder::start_frame(Frame& frame, int codings, cudaStream_t stream) {
+/// The first search, and codings with a search behind each. What the plan does not need is skipped.
+Status SizedEncoder::launch(Frame& frame, int codings, cudaStream_t stream) {
   CodeTilesArgs counted;
   ZR_TRY(encoder_.launch_planes(*setup_, frame.job.frame, stream, frame.planes));
   ZR_TRY(sample_planes(frame.planes, stream, counted));
@@ -161,13 +142,8 @@ Status SizedEncoder::start_frame(Frame& frame, int codings, cudaStream_t stream)
   frame.search.outcome = frame.outcome;
   frame.state = phase_;
   ZR_TRY(search(frame, true, stream));
-  return code_times(frame, codings, true, stream);
-}
-
-/// Codings, each with a search behind it.
-Status SizedEncoder::code_times(Frame& frame, int codings, bool starts, cudaStream_t stream) {
   for (int n = 0; n < codings; ++n) {
-    ZR_TRY(code(frame, starts && n == 0, stream));
+    ZR_TRY(code(frame, n == 0, stream));
     ZR_TRY(search(frame, false, stream));
   }
   return Status::ok();

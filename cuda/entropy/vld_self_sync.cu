@@ -1,13 +1,12 @@
 // Variable-length decode without an index, after Weissenberger and Schmidt, "Massively Parallel
 // Huffman Decoding on GPUs" (2018). The bits are cut into subsequences. Each thread walks over one
-// of them from a guessed start, tells its right neighbour where its last codeword ends, and walks
-// again as long as its left neighbour's answer changes: within a CTA at once, from CTA to CTA in
+// of them from a guessed start and passes the end of its last codeword to its right neighbour. It
+// walks again as long as its left neighbour's end changes: within a CTA at once, from CTA to CTA in
 // the next round. Then all symbols are written. Serial twin: codec/entropy/variable_length.cpp.
 //
-// Most codes synchronise after a few codewords and agree after one round. Others do not
-// (all codewords of 7 bits, for example). But the first codeword of a subsequence starts at one of
-// 32 positions: decoding from all of them gives a map of 32 entries to 32 exits, and the maps are
-// applied one after the other. That takes a fixed amount of work.
+// Most codes synchronise after a few codewords. For others (all codewords of 7 bits, for example)
+// each subsequence is decoded from all 32 positions at which its first codeword can start. That
+// gives a map of 32 entries to 32 exits, and the maps are applied one after the other.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
@@ -18,24 +17,16 @@ namespace zerorun::cuda_entropy {
 namespace {
 
 constexpr int kThreads = kDecoderThreads;
-// 2^28 symbols of 0, 1, 2, 4, 6, 7.5 and 8 bits of entropy, in us on an H200, by the bits of a
-// subsequence:
-//    512:  434 1091 1101 1426 1847 1725  814
-//   1024:  563  952  736  924 1225 1117  722
-//   2048:  805 1106  692  705  942  897  751
-//   4096: 1385 1128  545  644  950  990  845
-// and 2^22 symbols: 216 137 131 106 108 105 96; 382 340 240 175 118 102 106; 704 399 363 248 205
-// 175 148; 1357 516 582 307 416 206 236. So they get longer as long as they are enough for the
-// threads that a device holds at a time, and have not too many symbols, which one thread writes in
-// a row. 2^30 symbols, which are enough for some turns: 2393 1978 2342 3325 2810 2433 from 1 bit on
-// with 2048 bits, 2151 1949 2069 2861 2670 2603 with 4096. (Symbols of 2.0 bits have
-// codewords of a little less here, so 1,024 symbols at most would choose 1024 bits: 2660.)
+// Bits of a subsequence: as many as leave work for all threads that a device holds at a time, and
+// not too many symbols, which one thread writes in a row. 2^28 symbols of 1 / 4 / 8 bits of
+// entropy, us on an H200, with 512 bits 1091 / 1426 / 814, 1024: 952 / 924 / 722, 2048: 1106 / 705
+// / 751, 4096: 1128 / 644 / 845; 2^22 symbols with 512 bits 137 / 106 / 96, with 4096 516 / 307 /
+// 236.
 constexpr std::uint32_t kShortestSubBits = 512, kLongestSubBits = 4096;
 constexpr double kSubSymbols = 1200;                 // at most, on average
 constexpr double kTurns = 0.7, kTurnsOfLongest = 4;  // at least
 // Of a segment, more than the longest codeword. Where the first codeword of a segment starts is
-// kept: a walk that comes there again needs not go on. With 512 bits 942 and 897 us of the above
-// became 961 and 919.
+// kept: a walk that comes there again ends.
 constexpr unsigned kSegmentBits = 256;
 static_assert(kShortestSubBits % kSegmentBits == 0);
 constexpr unsigned kNoStart = 63;  // after a fault
@@ -343,9 +334,9 @@ struct SyncShared {
 };
 
 /// One round: CTAs walk their subsequences until each agrees with its left neighbour. The first
-/// thread of a CTA stands for the last subsequence of the CTA before. In the first round it walks
-/// it, too; in later ones it has what that CTA found. A fault may come from a wrong guess; the
-/// neighbour then guesses again.
+/// thread of a CTA stands for the last subsequence of the CTA before: it walks it in the first
+/// round, and later has what that CTA found. After a fault, which may come from a wrong guess, the
+/// neighbour guesses again.
 __global__ void __launch_bounds__(kThreads, decoder_ctas(sizeof(SyncShared)))
     synchronize_kernel(Args a, int round) {
   __shared__ SyncShared shared;

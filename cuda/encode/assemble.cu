@@ -62,19 +62,16 @@ __device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::
 
 /// Whether all threads of the CTA add up the bits of the chunks before its own; else the first warp
 /// does it alone, without a barrier.
-__device__ bool sums_by_cta(const AssembleArgs& a) {
-  return a.chunk_first_bit == nullptr && a.grid.interval_chunks > 32;
-}
+__device__ bool sums_by_cta(const AssembleArgs& a) { return a.grid.interval_chunks > 32; }
 
-/// Bits of the interval before the chunk, by the threads that sums_by_cta() tells.
-__device__ std::uint64_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
+/// Bits of the interval before the chunk, modulo 2^32, by the threads that sums_by_cta() tells.
+__device__ std::uint32_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
                                      std::uint32_t chunk) {
   const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);
   chunk = a.grid.chunk_index(chunk);
-  if (a.chunk_first_bit != nullptr) return a.chunk_first_bit[chunk] - a.chunk_first_bit[first];
   if (!sums_by_cta(a))
     return warp_add(threadIdx.x < chunk - first ? a.chunk_bits[first + threadIdx.x] : 0u);
-  std::uint32_t own = 0, total = 0;  // kMaxSummedChunks chunks have less than 2^32 bits
+  std::uint32_t own = 0, total = 0;
   for (std::uint32_t c = first + threadIdx.x; c < chunk; c += kThreads) own += a.chunk_bits[c];
   cta_exclusive_sum(s, own, total);
   return total;
@@ -95,7 +92,7 @@ __device__ void find_chunk(const AssembleArgs& a, Shared& s) {
   const std::uint32_t index = grid.tile_index(shown);
   const std::uint32_t own = lane < end - shown ? a.tile_bits[index + lane] : 0;
   const std::uint32_t header = a.stream.header_bytes[a.stream.stride > 0 ? blockIdx.y : 0];
-  const std::uint64_t before = bits_before(a, s, interval, blockIdx.x);
+  const std::uint32_t before = bits_before(a, s, interval, blockIdx.x);
   if (threadIdx.x >= 32) return;
   Chunk& c = s.chunk;
   const auto inclusive = static_cast<std::int32_t>(warp_inclusive_sum(own));

@@ -10,16 +10,12 @@
 #include "codec/base/pixel_rows.hpp"
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/base/device_scan.hpp"
 #include "cuda/encode/float_quant.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
 namespace zerorun {
 namespace {
-
-static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
-              "a frame that needs place_chunks() goes alone");
 
 ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   ReciprocalTables tables{};
@@ -205,15 +201,12 @@ Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
     ZR_TRY(announce(probe, "code_tiles"));
     ZR_TRY(code_tiles(tiles, stream));
   }
-  const bool long_intervals = grid_.interval_chunks > kMaxSummedChunks;
-  if (long_intervals) ZR_TRY(place_chunks(stream, probe));
   ZR_TRY(announce(probe, "assemble"));
   AssembleArgs args{grid_,
                     tiles.frames,
                     words_.data(),
                     tile_bits_.data(),
                     chunk_bits_[own()].data(),
-                    long_intervals ? chunk_first_bit_.data() : nullptr,
                     envelope_,
                     states_[own()].data(),
                     states_[other()].data(),
@@ -272,11 +265,6 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   ZR_TRY(words_.reserve(tiles * kTileWords));
   ZR_TRY(tile_bits_.reserve(tiles));
   if (optimal) ZR_TRY(reserve_items());
-  if (grid_.interval_chunks > kMaxSummedChunks) {
-    ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));
-    ZR_TRY(device_scan_temp_bytes(grid_.chunks, scan_temp_bytes_));
-    ZR_TRY(scan_temp_.reserve((scan_temp_bytes_ + 7) / 8));
-  }
   for (auto& states : states_) ZR_TRY(states.reserve(chunks));
   for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(chunks));
   return Status::ok();
@@ -358,12 +346,6 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
 Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {
   return make_stream_tables(
       {specs_.data(), tables_.data(), destinations(), envelope_, codes_.data(), skip}, stream);
-}
-
-Status FrameEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
-  ZR_TRY(announce(probe, "place_chunks"));
-  return device_exclusive_scan(chunk_bits_[own()].data(), chunk_first_bit_.data(), grid_.chunks,
-                               scan_temp_.data(), scan_temp_bytes_, stream);
 }
 
 }  // namespace zerorun

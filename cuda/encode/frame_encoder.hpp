@@ -129,7 +129,6 @@ class FrameEncoder {
   Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
   /// Of the code tables that a scan uses.
   int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }
-  Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host
   HeaderPlaces places_{};             // in it
@@ -154,8 +153,6 @@ class FrameEncoder {
   DeviceBuffer<std::uint8_t> header_parts_, headers_;
   DeviceBuffer<std::uint32_t> header_bytes_;
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
-  DeviceBuffer<std::uint64_t> chunk_first_bit_, scan_temp_;
-  std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
   DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
 };

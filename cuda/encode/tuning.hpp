@@ -46,8 +46,5 @@ inline constexpr int kKeptWords = 18;
 inline constexpr int kAssembleThreads = 256;
 inline constexpr int kAssembleCtas = 8;
 inline constexpr int kAssembleWordsPerThread = 8;
-/// Where an interval has more chunks, it is faster to scan their sums first than to add them up in
-/// every CTA.
-inline constexpr std::uint32_t kMaxSummedChunks = 2048;
 
 }  // namespace zerorun

@@ -363,8 +363,8 @@ TEST_F(PipelineParity, TilesOfEveryNumberOfItems) {
   }
 }
 
-/// An interval of more chunks than a CTA adds up: 2049, 2059 (the last one has a single tile),
-/// 2070.
+/// Intervals of 2049, 2059 (the last one has a single tile) and 2070 chunks, whose bits every CTA
+/// adds up.
 TEST_F(PipelineParity, LongIntervals) {
   EncodeParams params;
   params.restart = RestartPolicy::none();

@@ -1,5 +1,5 @@
-// The streams of some frames, each in a room of its own -> one behind the other, for one copy to
-// the host.
+// The small kernels beside the two large ones: they bring samples and streams from one place in
+// device memory to another.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,10 +9,29 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
+#include "codec/pipeline/sample_tiles.hpp"
+#include "cuda/encode/code_tiles.hpp"
 #include "cuda/encode/tuning.hpp"
+#include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
+
+/// `out` is a yuv420p frame of the same size in device memory. Gives the samples that
+/// codec/arith/sample_terms.hpp defines, as io does for pictures in host memory.
+Status convert_surface(const DeviceSurface& surface, const FrameView& out, cudaStream_t stream);
+
+/// All pointers are device memory.
+struct CopySampleArgs {
+  SampleGrid grid;
+  int components;
+  /// Of each component: samples of a tile along its edges.
+  int tile_wide[kMaxComponents], tile_high[kMaxComponents];
+  PlanePlace from[kMaxComponents];
+  std::uint8_t* to[kMaxComponents];  ///< rows follow each other; aligned to 8
+};
+
+Status copy_sample(const CopySampleArgs& args, cudaStream_t stream);
 
 /// All pointers but `sizes_on_host` are device memory, aligned to kStep; so are rooms.
 struct PackStreamsArgs {

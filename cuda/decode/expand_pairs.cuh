@@ -189,7 +189,7 @@ struct Shared {
 };
 
 /// The level of pair `number`.
-__device__ inline std::int32_t whole_level(const TransformBlocksArgs& a, std::uint16_t pair,
+__device__ inline std::int32_t whole_level(const ScanArgs& a, std::uint16_t pair,
                                            std::uint32_t number) {
   const std::int32_t level = level_of(pair);
   if (level != kWideLevel) return level;
@@ -287,10 +287,9 @@ struct PairVector {
 /// The same with the pairs from `own` to `end` one by one, of which some has a level that it has no
 /// room for, or that may give too large a value. Pairs up to `first` become DCs. Returns the
 /// largest value.
-__device__ inline std::int32_t dequantise_with_care(const TransformBlocksArgs& a,
-                                                    std::uint32_t first, std::uint32_t own,
-                                                    std::uint32_t end, SharedAddress last,
-                                                    PairBlock& block) {
+__device__ inline std::int32_t dequantise_with_care(const ScanArgs& a, std::uint32_t first,
+                                                    std::uint32_t own, std::uint32_t end,
+                                                    SharedAddress last, PairBlock& block) {
   std::int32_t most = 0;
 #pragma unroll 1
   for (; own < end; ++own) {
@@ -329,7 +328,7 @@ __device__ inline PairSpan share_of_thread(std::uint32_t end) {
 
 /// Dequantises the thread's pairs, of which it has the first `eight`. Pairs up to `first` become
 /// DCs. Returns a value that is too large if there is any.
-__device__ inline std::int32_t dequantise_span(const TransformBlocksArgs& a, std::uint32_t first,
+__device__ inline std::int32_t dequantise_span(const ScanArgs& a, std::uint32_t first,
                                                const PairSpan& own, PairVector eight,
                                                PairBlock block, SharedAddress last) {
   const std::uint32_t lowest = a.steps->lowest_usual, highest = a.steps->highest_usual;
@@ -354,8 +353,7 @@ __device__ inline std::int32_t dequantise_span(const TransformBlocksArgs& a, std
 
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
-__device__ inline bool expand_pairs(const TransformBlocksArgs& a, Shared& s,
-                                    std::uint32_t first_pair) {
+__device__ inline bool expand_pairs(const ScanArgs& a, Shared& s, std::uint32_t first_pair) {
   // Pairs count from the last multiple of eight before the CTA's first, because eight are read at
   // once.
   const std::uint32_t first = s.first_pair[0], lead = first % kPairsPerThread;

@@ -9,12 +9,11 @@
 #include "cuda/decode/cpu_scans.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
-#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
 
 /// decode_scan() returns when the device has done the work.
-class CudaDecodePipeline final : public DecodePipeline {
+class CudaDecodePipeline : public DecodePipeline {
  public:
   /// `threads` copy a frame to pageable memory and decode the CPU's scans: 0 = as many as helps.
   explicit CudaDecodePipeline(int device, int threads = 0,
@@ -51,22 +50,10 @@ class CudaDecodePipeline final : public DecodePipeline {
   bool is_idle() const { return is_idle_; }
 
  private:
-  /// The scan's bytes in device memory; null before they are there.
-  struct DeviceBytes {
-    const std::uint8_t* data = nullptr;  ///< the first entropy-coded byte
-    bool is_on_host = false;             ///< they are still in pinned memory
-    bool is_alone = false;               ///< no other scan is being decoded on the device
-  };
-
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
-  /// Leaves the data where it is, if kernels should read it as it comes over the bus.
-  bool stays(const ScanHeader& scan, std::span<const std::uint8_t> data, bool is_alone,
-             DeviceBytes& out) const;
-  /// Whether somebody wants to know how long each step takes.
-  bool is_timed() const { return is_observed_ || DeviceSpans::current() != nullptr; }
+  bool stays(const ScanHeader& scan, const ScanDecoder::Input& in) const;
   /// Called when the kernels of a scan are on their way; `skip` as in ScanDecoder::Behind.
   Status go_on_behind_scan(const std::uint32_t* skip);
-  Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
   Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
 

@@ -17,10 +17,7 @@ namespace {
 class StagedDecodePipeline final : public DecodePipeline {
  public:
   explicit StagedDecodePipeline(const DecodeParams& params) : image_(params.threads) {}
-  Status create() {
-    ZR_TRY(image_.create());
-    return decoder_.create();
-  }
+  Status create() { return image_.create(); }
   void observe(StepProbe probe) { probe_ = std::move(probe); }
   cudaStream_t stream() const { return image_.stream(); }
 

@@ -1,6 +1,5 @@
-// The bits of a scan -> the samples of its components, in three or four kernels, without the host
-// in between. It decodes scans that it proves sound, in at most two attempts, and detects every
-// other scan.
+// The bits of a scan -> the samples of its components, in three or four kernels. It decodes scans
+// that it proves sound, in at most two attempts, and detects every other scan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,9 +18,8 @@
 
 namespace zerorun {
 
-/// Scans use two sets of states in turn. The first kernel of a scan, unstuff_scan(), clears what
-/// the scan before left in the other set. A memset between a scan's upload and its first kernel
-/// would take longer.
+/// Scans use two sets of states in turn: unstuff_scan() clears what the scan before left in the
+/// other set. A memset between a scan's upload and its first kernel would take longer.
 class ScanStates {
  public:
   /// Gives a scan its states, which are zero. All work of the scan before must have ended, or
@@ -74,13 +72,13 @@ class ScanDecoder {
     bool is_alone = false;  ///< no other scan is being decoded on the device
     bool is_timed = false;  ///< the probe wants to see each kernel
   };
-  /// Has the device make its tables, unless they are those of the scan before. The scan's bytes are
-  /// better sent first: the device changes from copies to kernels once, then.
+  /// Has the device make its tables, unless they are those of the scan before. Better after the
+  /// scan's bytes are sent: the device changes from copies to kernels once, then.
   Status prepare(const ScanHeader& scan, cudaStream_t stream);
 
   /// Enqueues what goes on with a scan's samples, behind its kernels. `*skip`, in device memory, is
-  /// not 0 when these have run if some samples were not written. (Those of a scan with a DC value
-  /// that no encoder makes were written, but are wrong.)
+  /// not 0 then if some samples were not written. (With a DC value that no encoder makes they were
+  /// written, but are wrong.)
   using Behind = std::function<Status(const std::uint32_t* skip)>;
 
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.

@@ -1,6 +1,6 @@
-// How a scan is synchronised and launched: a pure function of its header, its sizes and the limits
-// of the device. And what else decides: which strategy decoded the last scans, what tests choose,
-// other scans in flight. Host code, so that a test can ask for any device.
+// How a scan is decoded: a pure function of its header, its sizes and the limits of the device. And
+// what else decides: the strategy that decoded the last scans, what tests choose, other scans in
+// flight. Host code, so that a test can ask for any device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -114,13 +114,10 @@ constexpr ScanPlan plan_scan(const DeviceLimits& limits, const ScanNeeds& scan, 
 inline constexpr std::size_t kStrategyShapes = 8;
 inline constexpr std::uint32_t kStrategyTrust = 7;
 
-/// What strategy decoded the last scan of the same shape: the next frame of a video is like it.
-/// With it the patterns and halftones of `contents_bench`, which the map strategy cannot decode,
-/// take 0.4 to 0.75 ms a frame, and 1.1 to 1.5 without it (H100).
-///
-/// Holds the shapes of the last kStrategyShapes scans that the map strategy failed and the
-/// exhaustive strategy decoded; a decoder may serve several videos in turn. One instance per
-/// decoder.
+/// The shapes of the last kStrategyShapes scans that the map strategy failed and the exhaustive
+/// strategy decoded: the next frame of a video is like them, and a decoder may serve several videos
+/// in turn. With it patterns and halftones take 0.4 to 0.75 ms a frame, and 1.1 to 1.5 without it
+/// (H100). One instance per decoder.
 class StrategyMemory {
  public:
   struct Shape {
@@ -163,13 +160,11 @@ class StrategyMemory {
   std::array<Known, kStrategyShapes> known_{};
 };
 
-/// How a decoder is created. Tests have scans decoded as otherwise only some are; nothing else
-/// changes these values.
+/// How a decoder is created. Only tests change these values.
 struct DecodeChoices {
   /// The exhaustive strategy alone, if the device has the memory for it.
   bool exhaustive_only = false;
-  /// Scans in pinned memory are decoded as they come over the bus, however short they are and
-  /// whatever else the process decodes on the device.
+  /// Scans in pinned memory follow the bus, however short they are and whatever else is decoded.
   bool always_follows_bus = false;
   /// The CPU pipeline decodes all scans.
   bool cpu_only = false;

@@ -1,8 +1,7 @@
-// How far unstuff_scan() has got with a scan, for kernels that begin before it has ended.
-//
-// It reads pinned host memory then, at the pace of the bus, which is slower than the walks over
-// what has arrived. Its tiles publish in their states when what they wrote can be read. A CTA of a
-// kernel behind it waits for the tiles that have its own bytes, and no longer.
+// How far unstuff_scan() has got with a scan, for kernels that begin before it has ended: from
+// pinned host memory it reads at the pace of the bus, slower than the walks. Its tiles publish in
+// their states when what they wrote can be read. A CTA behind it waits for the tiles with its
+// bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -187,8 +187,7 @@ __device__ void transform_cta(const ScanArgs& a, Shared& s, bool has_fault) {
     }
   }
   // A block that does not exist, behind all others, has the DC of one that does.
-  const std::int32_t difference =
-      block < a.blocks ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
+  const std::int32_t difference = block < a.blocks ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
   s.dc.put(difference, component,
            block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value);
   __syncthreads();

@@ -49,8 +49,7 @@ __device__ void take_out(StuffedWindow& window, int i) {
 }
 
 /// Puts the thread's clean bytes into `clean`, which is clear, from place `at` on. Most threads
-/// have 16 bytes to store as they are, and most others one less; two thirds of all warps have one
-/// of those (photo, q90).
+/// have 16, most others one less; two thirds of all warps have one of those (photo, q90).
 __device__ void stage_clean(std::uint8_t* clean, std::uint32_t at, StuffedWindow window,
                             const StuffedFlags& flags) {
   if (flags.emit == 0) return;
@@ -257,8 +256,8 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-/// A processor divides its memory between L1 cache and shared memory alike for all that it runs. So
-/// a kernel behind this one could not begin on it beside this one, whose CTAs need little.
+/// A processor divides its memory between L1 cache and shared memory alike for all that it runs:
+/// otherwise the kernel behind this one, which needs more, could not begin beside it.
 Status prepare_unstuff_scan() {
   static SharedPermission of_followed(reinterpret_cast<const void*>(unstuff_followed_kernel));
   static SharedPermission of_usual(reinterpret_cast<const void*>(unstuff_kernel));

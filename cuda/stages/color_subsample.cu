@@ -189,11 +189,12 @@ __device__ void load_pairs(const ChromaPairs& pairs, int x, int y, std::uint32_t
 /// component; 3840x2160 to a stream takes 30 us so, in NV12, eight frames at once (H200), and 49 by
 /// the kernel above.
 __global__ void __launch_bounds__(kThreadsX* kThreadsY)
-    split_chroma_kernel(ChromaPairs pairs, PlaneView cb, PlaneView cr, ChromaRows rows) {
+    split_chroma_kernel(ChromaPairs pairs, PlaneView cb, PlaneView cr, int first_row,
+                        int last_row) {
   const int x = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x) * 8;
   if (x >= cb.width) return;
   const int step = row_step();
-  for (int y = rows.first + row_of_thread(); y < rows.last; y += step) {
+  for (int y = first_row + row_of_thread(); y < last_row; y += step) {
     std::uint32_t word[4];
     load_pairs(pairs, x, y, word);
     const uint2 even{__byte_perm(word[0], word[1], 0x6420), __byte_perm(word[2], word[3], 0x6420)};
@@ -301,7 +302,8 @@ Status split_chroma(const ColorSubsampleArgs& a, cudaStream_t stream) {
   const ChromaPairs pairs{a.frame.data[1], a.frame.stride_bytes[1], (a.frame.width + 1) / 2,
                           a.frame.format == PixelFormat::nv21};
   ZR_LAUNCH(split_chroma_kernel, grid_for(ceil_div(a.plane[1].width, 8), rows.count()),
-            dim3(kThreadsX, kThreadsY), stream, pairs, a.plane[1], a.plane[2], rows);
+            dim3(kThreadsX, kThreadsY), stream, pairs, a.plane[1], a.plane[2], rows.first,
+            rows.last);
   return Status::ok();
 }
 

@@ -12,8 +12,8 @@ namespace zerorun {
 namespace {
 
 /// How much of the data after a scan's header to send. Mostly that is the scan and EOI, and looking
-/// for the scan's end would take longer than sending all. Where much more may follow, looking for
-/// the end is cheaper. Noise at quality 100 has 1.6 bytes a sample.
+/// for the end would take longer than sending all. Noise at quality 100 has 1.6 bytes a sample;
+/// where much more may follow, looking is cheaper.
 std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
                           std::span<const std::uint8_t> data) {
   const auto samples = static_cast<std::size_t>(scan.layout.blocks()) * kBlockSize;
@@ -99,9 +99,8 @@ Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* skip) {
   return Status::ok();
 }
 
-/// Whether the data may stay where they are, for kernels that read them as they come over the bus.
-/// Where several scans are decoded at a time, CTAs that wait for the bus would keep those of others
-/// from running.
+/// Whether kernels may read the data as they come over the bus. Beside other scans, CTAs that wait
+/// for the bus would keep those of others from running.
 bool CudaDecodePipeline::stays(const ScanHeader& scan, const ScanDecoder::Input& in) const {
   if (device_jpeg_ != nullptr || in.is_timed || !scans_.can_follow_bus(scan, in.bytes))
     return false;

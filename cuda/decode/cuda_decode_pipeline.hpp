@@ -21,10 +21,9 @@ class CudaDecodePipeline : public DecodePipeline {
       : device_(device), choices_(choices), clock_(device), cpu_(threads), image_(threads) {}
   Status create();
 
-  /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in
-  /// device memory. If that is null, scans are uploaded. Later calls of the pipeline use both until
-  /// the next call. `meanwhile`, which lives until the image is decoded and may be empty, is called
-  /// once, when the device is busy with a scan and decode_scan() would wait.
+  /// For device frames, before each image: the caller's stream, and where the JPEG lies in device
+  /// memory; null: scans are uploaded. `meanwhile`, which lives until the image is decoded and may
+  /// be empty, is called once, when the device is busy and decode_scan() would wait.
   void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg,
                          const std::function<void()>* meanwhile = nullptr);
   /// `probe` is called before each step of a scan, and nothing goes to DeviceSpans any more.

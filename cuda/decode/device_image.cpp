@@ -61,7 +61,7 @@ Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
   scanned_[component] = true;
   is_converted_ = false;
   const auto width = static_cast<std::size_t>(to.width);
-  // A caller's rows may lie in memory from the last one to the first, which no copy of CUDA allows.
+  // Rows may lie in memory from the last one to the first, which no copy of CUDA allows.
   const int at_once = to.stride_bytes >= to.width ? to.height : 1;
   for (int y = 0; y < to.height; y += at_once)
     ZR_CUDA_TRY(cudaMemcpy2DAsync(
@@ -76,7 +76,6 @@ Status DeviceImage::fill_missing() {
   for (std::size_t c = 0; c < components(); ++c) {
     const PlaneView& plane = planes_[c];
     if (scanned_[c] || plane.data == nullptr) continue;
-    // A caller's rows may lie in memory from the last one to the first.
     const bool upwards = plane.stride_bytes < 0;
     std::uint8_t* const lowest = plane.data + (upwards ? plane.height - 1 : 0) * plane.stride_bytes;
     const auto width = static_cast<std::size_t>(plane.width);

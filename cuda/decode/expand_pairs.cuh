@@ -177,13 +177,14 @@ struct PairBlock {
   SharedAddress steps;  ///< of its component
 };
 
-// What passes and stores pairs is one statement of assembly, so that the predicate of a pair lives
-// from its loads to its store: the compiler compares an index with 0 for each. In the statement,
-//   %0  is the address of the block that a pair belongs to. A DC, index 0, goes on to the next one,
-//       but not behind %2: where a fault is yet to be found, more blocks may seem to begin than
-//       there are;
-//   %1  is the address of the steps of the block's component;
-//   before  is the address of the block of the pair before.
+// Pairs are passed and stored by one statement of assembly, so that the predicate of a pair lives
+// from its loads to its store: the compiler compares an index with 0 for each.
+//   %0  the address of the block that a pair belongs to. A DC, index 0, goes on to the next one,
+//   but
+//       not behind %2: where a fault is yet to be found, more blocks may seem to begin than there
+//       are
+//   %1  the address of the steps of the block's component
+//   before  the address of the block of the pair before
 // The step of an AC pair gives its place in the block and its quantiser.
 #define ZR_PASS_PAIR(n, before, word, mask, index_to_bytes)                                  \
   ".reg .pred is_ac" #n "; .reg .u32 at" #n ", step" #n "; and.b32 index, " word ", " mask   \
@@ -257,9 +258,8 @@ struct PairVector {
   }
 };
 
-/// The same with the pairs from `own` to `end` one by one, of which some has a level that it has no
-/// room for, or that may give too large a value. Pairs up to `first` become DCs. Returns the
-/// largest value.
+/// The same with the pairs from `own` to `end` one by one, of which some level is wide or may give
+/// too large a value. Pairs up to `first` become DCs. Returns the largest value.
 __device__ inline std::int32_t dequantise_with_care(const ScanArgs& a, std::uint32_t first,
                                                     std::uint32_t own, std::uint32_t end,
                                                     SharedAddress last, PairBlock& block) {
@@ -286,9 +286,9 @@ struct PairSpan {
   std::uint32_t begin, end;
 };
 
-/// The thread's share of the pairs from 0 to `end`, or one that begins behind them. A thread takes
-/// pairs that follow each other, so that it asks once where they belong. Warps need as many rounds
-/// of eight pairs a thread as if they took turns; the first has one more if their sum is odd.
+/// The thread's share of the pairs from 0 to `end`, or one that begins behind them: pairs that
+/// follow each other, so that it asks once where they belong. Warps need as many rounds of eight
+/// pairs a thread as if they took turns; the first has one more if their sum is odd.
 __device__ inline PairSpan share_of_thread(std::uint32_t end) {
   constexpr std::uint32_t kRoundPairs = 32 * kPairsPerThread;
   static_assert(kWarps == 2);
@@ -327,12 +327,10 @@ __device__ inline std::int32_t dequantise_span(const ScanArgs& a, std::uint32_t 
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
 __device__ inline bool expand_pairs(const ScanArgs& a, Shared& s, std::uint32_t first_pair) {
-  // Pairs count from the last multiple of eight before the CTA's first, because eight are read at
-  // once.
+  // Pairs count from the last multiple of eight before the CTA's first: eight are read at once.
   const std::uint32_t first = s.first_pair[0], lead = first % kPairsPerThread;
   const std::uint32_t origin = first - lead;
-  // The block before a thread's first pair is asked for, because each pair that is a DC leads to
-  // the next block.
+  // The block before a thread's first pair is asked for: each DC leads to the next block.
   std::uint16_t run[1] = {
       static_cast<std::uint16_t>(shared_address(s.coefficient[0][threadIdx.x]))};
   std::uint32_t begins[1] = {threadIdx.x == 0 ? 0 : first_pair - origin + 1};

@@ -14,10 +14,9 @@ namespace zerorun {
 
 using SymbolTables = SharedTables<kSymbolIndexBits>;
 
-/// Decodes the subsequence. Checks that it ends where the next one begins and has the blocks and
-/// pairs that were counted: two walks over the same bits may end a few symbols apart, and then one
-/// must not be used to count and the other to go on from. Returns faults. Bits count from `origin`.
-/// `Sink`: place() gives blocks and pairs as it counts them.
+/// Decodes the subsequence, with bits from `origin` on. Checks that it ends where the next one
+/// begins and has the blocks and pairs that were counted: two walks over the same bits may end a
+/// few symbols apart. Returns faults. `Sink`: place() gives blocks and pairs as it counts them.
 template <typename Sink>
 __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origin,
                                     const SymbolTables& tables, const OwnSubsequence& own,
@@ -38,9 +37,8 @@ __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origi
   return faults | (meets ? 0 : kFaultSync);
 }
 
-/// Whether the blocks before the interval and up to its end are as many as they should be: an
-/// interval may have twice as many, and the next one none. `before`: pack_counts() of the chunks
-/// before.
+/// Whether the blocks before the interval and up to its end are as many as they should be (an
+/// interval may have twice as many, the next one none). `before`: pack_counts() of chunks before.
 __device__ inline bool has_right_blocks(const ScanArgs& a, const OwnSubsequence& own,
                                         std::uint32_t interval, std::uint64_t before) {
   const std::uint32_t block = blocks_of(before) + own.block;

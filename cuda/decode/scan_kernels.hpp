@@ -19,8 +19,7 @@ namespace zerorun {
 inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
 /// Blocks of a CTA of transform_blocks(), one a thread.
 inline constexpr std::uint32_t kTransformBlocks = 64;
-/// From a row of a block in shared memory to the next: transform_blocks() keeps the same row of all
-/// blocks of a CTA together.
+/// From a row of a block in shared memory to the next: the same row of all blocks is together.
 inline constexpr std::uint32_t kCoefficientRowBytes =
     kTransformBlocks * kBlockEdge * sizeof(std::int16_t);
 
@@ -116,8 +115,7 @@ Status prepare_decode_subsequences();
 
 Status unstuff_scan(const ScanArgs& args, LaunchChain& chain);
 /// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
-/// before it, as the stage huffman_sync does. Then it decodes the chunks itself, if plan.collects
-/// is set, or leaves them to decode_subsequences().
+/// before it, as the stage huffman_sync does. If plan.collects is set, decodes the chunks, too.
 Status sync_subsequences(const ScanArgs& args, LaunchChain& chain);
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
 /// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.

@@ -1,7 +1,6 @@
-// The memory of the kernels: what they pass to each other in device memory, and how much shared
-// memory those that walk over bits ask for. A device may allow a CTA less than others: 99 KiB where
-// compute capability is 8.6, 8.9 or 12.x, 163 KiB with 8.0, 227 KiB with 9.0. Host code, so that a
-// test can ask for any device.
+// What the kernels pass to each other in device memory, and how much shared memory those that walk
+// over bits ask for. A device allows a CTA 99 KiB where its compute capability is 8.6, 8.9 or 12.x,
+// 163 KiB with 8.0, 227 KiB with 9.0. Host code, so that a test can ask for any device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -58,13 +57,12 @@ struct alignas(16) OwnSubsequence {
 };
 static_assert(sizeof(OwnSubsequence) == 32);
 
-/// The most pairs and blocks in a subsequence, whatever its bits are and wherever a walk over them
-/// begins and ends: all its symbols begin in it. So many pairs more than a chunk counted may be
-/// collected, and so many pairs, wide levels and blocks more than a scan may have be written.
+/// The most pairs and blocks in a subsequence, whatever its bits are: all its symbols begin in it.
+/// So many pairs more than a chunk counted may be collected, and so many pairs, wide levels and
+/// blocks more than a scan may have be written.
 inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
 
-/// Pairs behind the scan's last one that transform_blocks() may read, because it reads eight at a
-/// time. They are not used, but have to be there.
+/// Pairs behind the scan's last one that transform_blocks() may read, but does not use.
 inline constexpr std::uint32_t kPairsReadBehind = kPairsPerThread - 1;
 
 /// In place of the number of a CTA's first word: it has no subsequences.
@@ -114,9 +112,9 @@ constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends)
   return sizeof(std::uint32_t) * (sync_words(ends) + shared_table_words(pairs, kSkipBits));
 }
 
-/// States that the exhaustive strategy keeps at each mark, in the memory of all ends but one; 0 if
-/// there is too little for it to be of use. A mark has three bytes for each state, and two; and
-/// each state of one mark has a byte more.
+/// States that the exhaustive strategy keeps at each mark, in the memory of all ends but one; 0:
+/// too few to be of use. A mark has three bytes for each state, and two; each state of one mark has
+/// a byte more.
 constexpr std::uint32_t choose_mark_slots(std::uint32_t ends) {
   constexpr std::uint32_t kMarks = kRoom / kMarkSubsequences;
   const std::uint32_t bytes = ends == 0 ? 0 : (ends - 1) * kEndWords * 4;

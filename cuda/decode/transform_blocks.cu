@@ -1,6 +1,6 @@
-// Each thread transforms a block: a segmented scan over all blocks gives its DC, its AC
-// coefficients come from pairs that all threads of the CTA expand together (expand_pairs.cuh), and
-// both passes of the inverse transform run in registers.
+// Each thread transforms a block: a segmented scan gives its DC, its AC coefficients come from
+// pairs that the CTA expands together (expand_pairs.cuh), and the inverse transform runs in
+// registers.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/scan_kernels.hpp"
 
@@ -24,8 +24,8 @@ __device__ bool is_usual(std::int32_t value, std::int32_t most) {
 __device__ std::uint32_t lower_half(std::uint32_t two) {
   return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(two)});
 }
-/// In assembly because the compiler would mask the half first, which a product with a power of two
-/// takes as it is, and then shift it for the other products: two instructions instead of one.
+/// In assembly: the compiler would mask the half first, for products with powers of two, and then
+/// shift it for the others.
 __device__ std::uint32_t upper_half(std::uint32_t two) {
   std::uint32_t half = 0;
 #ifdef __CUDA_ARCH__
@@ -122,8 +122,8 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
   }
 }
 
-/// Waits until the pairs of the blocks from `first` on can be read, and where block `behind`
-/// begins, or that the scan has not so many. Called by one warp. Terminates where all CTAs of the
+/// Waits until the pairs of the blocks from `first` on can be read, and it is known where block
+/// `behind` begins or that there is none. Called by one warp. Terminates where all CTAs of the
 /// kernel before run or are done.
 __device__ void await_pairs(const ScanArgs& a, std::uint32_t first, std::uint32_t behind) {
   // Chunks that end before the first block, by a sample of them.
@@ -214,9 +214,8 @@ __device__ void transform_cta(const ScanArgs& a, Shared& s, bool has_fault) {
   const std::int32_t y = mcu_y * shape.v + a.layout.block_y[index];
   // A block that does not exist is below all that do, and a component without a plane has none.
   if (x >= shape.blocks_wide || y >= shape.blocks_high) return;
-  // Kept in one register, because the transform needs all others: coordinates have 13 bits. The
-  // assembler would find the samples' address before it, so that is made to depend on a result;
-  // threadIdx.y is 0.
+  // Kept in one register, because the transform needs all others: coordinates have 13 bits. It is
+  // made to depend on a result, or the address would be found before; threadIdx.y is 0.
   std::uint32_t position =
       component << 30 | static_cast<std::uint32_t>(y) << 15 | static_cast<std::uint32_t>(x);
   std::uint32_t c[kBlockSize];

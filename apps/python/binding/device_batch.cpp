@@ -25,58 +25,35 @@ struct DeviceJob {
   Status status;
 };
 
-/// Which jobs a lane takes first. Long streams keep the GPU busy, and the calls for short ones,
-/// which take longer than their kernels, the CPU; so both are decoded all the time.
-enum class Share { long_streams, short_streams };
-
-/// The jobs of a call. Each share is taken from its longest stream on: no lane begins with a long
-/// one when the others have ended, and memory hardly has to grow. Lanes whose share is used up take
-/// what is left of the other. Safe to use from several threads.
+/// The jobs of a call, taken from both ends of their order by size: long streams keep the GPU busy,
+/// and the calls for short ones, which take longer than their kernels, the CPU. Those that are left
+/// to the end are of middle size. Safe to use from several threads.
 class DeviceJobs {
  public:
   /// `jobs` outlives the object.
-  explicit DeviceJobs(std::vector<DeviceJob>& jobs) {
+  explicit DeviceJobs(std::vector<DeviceJob>& jobs) : end_(jobs.size()) {
     for (DeviceJob& job : jobs) order_.push_back(&job);
     std::stable_sort(order_.begin(), order_.end(), [](const DeviceJob* a, const DeviceJob* b) {
       return a->likely_bytes > b->likely_bytes;
     });
-    // The calls of an image take as long as so many bytes.
-    constexpr std::size_t kCalls = std::size_t{300} << 10;
-    std::size_t all = 0, sum = 0;
-    for (const DeviceJob* job : order_) all += job->likely_bytes + kCalls;
-    while (2 * sum < all) sum += order_[long_end_++]->likely_bytes + kCalls;
-    short_begin_ = long_end_;
-    short_end_ = order_.size();
   }
 
-  /// Null: all are taken, or stop() was called.
-  DeviceJob* take(Share share) {
+  /// The longest or the shortest. Null: all are taken, or stop() was called.
+  DeviceJob* take(bool longest) {
     const std::lock_guard lock(mutex_);
-    const bool has_long = long_begin_ < long_end_, has_short = short_begin_ < short_end_;
-    if (has_long && share == Share::long_streams) return order_[long_begin_++];
-    if (has_short) return order_[short_begin_++];
-    return has_long ? order_[--long_end_] : nullptr;
-  }
-
-  /// The shortest, for lanes to begin with: then the GPU has work at once, and the first long
-  /// streams are copied meanwhile. 8 threads take a millisecond to copy 3 MB each.
-  DeviceJob* take_first() {
-    const std::lock_guard lock(mutex_);
-    if (short_begin_ < short_end_) return order_[--short_end_];
-    return long_begin_ < long_end_ ? order_[--long_end_] : nullptr;
+    if (begin_ == end_) return nullptr;
+    return longest ? order_[begin_++] : order_[--end_];
   }
 
   void stop() {
     const std::lock_guard lock(mutex_);
-    long_begin_ = long_end_;
-    short_begin_ = short_end_;
+    begin_ = end_;
   }
 
  private:
   std::vector<DeviceJob*> order_;
   std::mutex mutex_;
-  /// What is left, as places in order_.
-  std::size_t long_begin_ = 0, long_end_ = 0, short_begin_ = 0, short_end_ = 0;
+  std::size_t begin_ = 0, end_;
 };
 
 /// A decoder with a stream of its own. While the GPU decodes one image of a lane, its thread makes
@@ -103,23 +80,24 @@ class Lane {
   /// The most bytes that it was given at once: a measure of the memory that it has.
   std::size_t most_bytes() const { return most_bytes_; }
 
-  /// Decodes jobs until none is left.
-  void decode(DeviceJobs& jobs, Share share, PixelFormat format) {
+  /// Decodes jobs until none is left. The first is a short one: then the GPU has work at once, and
+  /// the first long streams are copied meanwhile. 8 threads take a millisecond to copy 3 MB each.
+  void decode(DeviceJobs& jobs, bool longest, PixelFormat format) {
     const OnDevice here(device_);
     DeviceJob* next = nullptr;
-    for (DeviceJob* job = jobs.take_first(); job != nullptr; job = std::exchange(next, nullptr)) {
+    for (DeviceJob* job = jobs.take(false); job != nullptr; job = std::exchange(next, nullptr)) {
       // The first one, and one behind an image that failed before the GPU had work.
       if (job->jpeg.empty() && job->status)
         job->status = guarded([&] { return prepare(*job, format, false); });
       bool has_looked_ahead = false;
       const auto look_ahead = [&] {
         has_looked_ahead = true;
-        next = jobs.take(share);
+        next = jobs.take(longest);
         if (next != nullptr) next->status = guarded([&] { return prepare(*next, format, true); });
       };
       if (job->status)
         job->status = decoder_.decode(job->jpeg, job->planes->view, stream_, look_ahead).status();
-      if (!has_looked_ahead) next = jobs.take(share);
+      if (!has_looked_ahead) next = jobs.take(longest);
     }
   }
 
@@ -213,10 +191,7 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
   const std::size_t half = (lanes.size() + 1) / 2;
   run_jobs(
       lanes.size(), static_cast<int>(lanes.size()),
-      [&](std::size_t lane, int) {
-        lanes[lane].coder->decode(queue, lane < half ? Share::long_streams : Share::short_streams,
-                                  batch.format);
-      },
+      [&](std::size_t lane, int) { lanes[lane].coder->decode(queue, lane < half, batch.format); },
       [&] { queue.stop(); });
   for (const LanePool::Lent& lane : lanes) check(lane.coder->end_before(batch.stream));
   for (DeviceJob& job : jobs)

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/cli_names.hpp"
 #include "apps/common/options.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/convert.hpp"
@@ -75,5 +74,20 @@ void note_losses(const std::string& name, const io::SourceInfo& info, const Samp
 /// Sets the audio of `sink`, whose frame rate is known. Notes what cannot be kept.
 void choose_audio(const InputOptions& input, const io::SourceInfo& info, const io::Location& output,
                   io::SinkOptions& sink);
+
+enum class IccMode { keep, convert, none, file };
+
+struct ContentOptions {
+  bool copy_metadata = true;
+  bool autorotate = true;
+  IccMode icc = IccMode::keep;
+  std::string icc_file;
+};
+
+/// --metadata and --icc; `with_file` also takes the name of a profile.
+void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file);
+
+/// What decides the bytes of an output, as JSON.
+nlohmann::ordered_json content_parameters(const ContentOptions& content);
 
 }  // namespace zerorun::app

@@ -19,7 +19,6 @@
 #include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "codec/base/frame_distance.hpp"
 
 namespace zerorun::app {
 
@@ -54,5 +57,26 @@ nlohmann::json times_json(const FrameTimes& times);
 
 /// 0 if `by` is not positive.
 inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
+
+/// "Y 43.210, Cb 45.000, Cr 44.100": the components.
+std::string psnr_components_text(const SquaredError& error);
+
+/// Decibels as JSON: null if nothing differs, because JSON has no infinity.
+nlohmann::json psnr_json(double decibels);
+/// Adds "psnr" and "psnr_components".
+template <typename Json>
+void add_psnr(Json& to, const SquaredError& error) {
+  to["psnr"] = psnr_json(error.psnr());
+  to["psnr_components"] = Json::array();
+  for (int c = 0; c < error.components; ++c)
+    to["psnr_components"].emplace_back(psnr_json(error.psnr(c)));
+}
+
+/// File names, tags and EXIF come from outside and need not be UTF-8, as JSON is: other bytes
+/// become U+FFFD. dump() alone would throw.
+template <typename Json>
+std::string json_text(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace zerorun::app

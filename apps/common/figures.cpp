@@ -1,11 +1,12 @@
 // Distribution of the times per frame.
 // SPDX-License-Identifier: MIT
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -65,6 +66,21 @@ nlohmann::json times_json(const FrameTimes& times) {
           {"p95", d.p95},
           {"p99", d.p99},
           {"max", d.max}};
+}
+
+std::string psnr_components_text(const SquaredError& error) {
+  constexpr std::array kYCbCr{"Y", "Cb", "Cr"}, kRgb{"R", "G", "B"};
+  const auto& names = error.is_rgb ? kRgb : kYCbCr;
+  std::string text;
+  for (int c = 0; c < error.components; ++c)
+    text += fmt::format("{}{} {:.3f}", c == 0 ? "" : ", ", names[static_cast<std::size_t>(c)],
+                        error.psnr(c));
+  return text;
+}
+
+nlohmann::json psnr_json(double decibels) {
+  return std::isinf(decibels) ? nlohmann::json()
+                              : nlohmann::json(std::round(decibels * 1000.0) / 1000.0);
 }
 
 }  // namespace zerorun::app

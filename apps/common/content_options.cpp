@@ -36,6 +36,16 @@ void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file)
       ->default_str("keep");
 }
 
+void add_stream_options(CLI::App& app, bool& copies_streams, bool& stops_at_losses) {
+  add_choice<bool>(app, "--streams", copies_streams, {{"copy", true}, {"none", false}},
+                   "Copy the subtitles and attachments of INPUT into containers that hold them, or "
+                   "leave all streams but pictures and sound out");
+  add_choice<bool>(
+      app, "--losses", stops_at_losses, {{"note", false}, {"stop", true}},
+      "What happens if OUTPUT has no place for something that INPUT has: one line says "
+      "so (-v lists all), or nothing is written (exit 4)");
+}
+
 nlohmann::ordered_json content_parameters(const ContentOptions& content) {
   return {{"metadata", content.copy_metadata},
           {"autorotate", content.autorotate},

@@ -22,6 +22,9 @@ struct ContentOptions {
 /// --metadata and --icc; `with_file` also takes the name of a profile.
 void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file);
 
+/// --streams and --losses.
+void add_stream_options(CLI::App& app, bool& copies_streams, bool& stops_at_losses);
+
 /// What decides the bytes of an output, as JSON.
 nlohmann::ordered_json content_parameters(const ContentOptions& content);
 

@@ -15,9 +15,11 @@ using Json = nlohmann::ordered_json;
 [[maybe_unused]] void count_members(const io::SinkOptions& options) {
   [[maybe_unused]] const auto& [overwrite, width, height, frame_format, frame_rate, time_base,
                                 sample_aspect, rotation, mirrored, variable, coded, audio_from,
-                                audio_start, audio_end, raw_format, content, first_frame] = options;
+                                streams_from, audio_start, audio_end, raw_format, content,
+                                first_frame] = options;
   [[maybe_unused]] const auto& [tags, stream_tags, timecode, fields, range, matrix, transfer,
-                                primaries, pixel_format, bits, has_alpha, is_rgb, stereo] = content;
+                                primaries, pixel_format, bits, has_alpha, is_rgb, stereo,
+                                is_default, streams, chapters] = content;
 }
 
 Json rational(io::Rational value) { return {value.num, value.den}; }
@@ -66,6 +68,25 @@ Tags parse_tags(const Json& json, const char* key) {
   return tags;
 }
 
+Json chapters_json(const std::vector<io::Chapter>& chapters) {
+  Json json = Json::array();
+  for (const io::Chapter& chapter : chapters)
+    json.push_back({{"start", chapter.start}, {"end", chapter.end}, {"title", chapter.title}});
+  return json;
+}
+
+std::vector<io::Chapter> parse_chapters(const Json& json) {
+  const Json& list = member(json, "chapters");
+  constexpr std::size_t kMostChapters = 10000;
+  if (!list.is_array() || list.size() > kMostChapters)
+    throw JsonError("\"chapters\" is not a list of chapters");
+  std::vector<io::Chapter> chapters;
+  for (const Json& chapter : list)
+    chapters.push_back(
+        {seconds(chapter, "start"), seconds(chapter, "end"), text(chapter, "title")});
+  return chapters;
+}
+
 /// What containers hold; pixel_format, bits and the rest only describe the source.
 Json content_json(const io::ContainerContent& content) {
   return {{"tags", tags_json(content.tags)},
@@ -80,7 +101,9 @@ Json content_json(const io::ContainerContent& content) {
           {"bits", content.bits},
           {"has_alpha", content.has_alpha},
           {"is_rgb", content.is_rgb},
-          {"stereo_mode", content.stereo_mode}};
+          {"stereo_mode", content.stereo_mode},
+          {"is_default", content.is_default},
+          {"chapters", chapters_json(content.chapters)}};
 }
 
 io::ContainerContent parse_content(const Json& json) {
@@ -100,6 +123,8 @@ io::ContainerContent parse_content(const Json& json) {
   content.has_alpha = flag(json, "has_alpha");
   content.is_rgb = flag(json, "is_rgb");
   content.stereo_mode = text(json, "stereo_mode");
+  content.is_default = flag(json, "is_default");
+  content.chapters = parse_chapters(json);
   return content;
 }
 

@@ -88,13 +88,15 @@ class LedgerTest(ProgramTest):
                         word, _, key = fact.partition(" ")
                         fates = {e["fate"] for e in ledger
                                  if e["fact"] == word and key in e["what"].lower()}
+                        if fact == "languages" and "sound" not in after:
+                            continue  # it goes with its stream, whose line has it
                         self.assertTrue(fates, f"{fact} is not in the ledger")
                         self.assertEqual("left out" not in fates, fact in after, f"{fact}: {fates}, {after}")
                         if fact not in after:
                             line = next(text for text in lines.splitlines() if "no place for" in text)
                             what = next(e["what"] for e in ledger
                                         if e["fact"] == word and e["fate"] == "left out")
-                            self.assertTrue(what in line or key in line, f"{fact}: {line}")
+                            self.assertTrue(what in line or (key and key in line.lower()), f"{fact}: {line}")
 
     @needs_containers
     def test_advice_works(self):

@@ -1,4 +1,5 @@
-// The audio packets of a file, trimmed to a range of time, for a file with new video.
+// The sound, subtitles and attachments of a file, trimmed to a range of time, for a file with new
+// video.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,20 +14,19 @@
 
 namespace zerorun::io::av {
 
-/// Copies all audio streams that the container can hold; notice() names the others.
-class AudioCopy {
+/// Copies the streams of SinkOptions::audio_from and streams_from that the container can hold.
+class StreamCopy {
  public:
   /// The range is counted from the start of the file, as the times of SourceInfo are; the packets'
   /// times are counted from `options.audio_start_seconds`. Errors: open_failed, bad_input.
-  static Result<std::unique_ptr<AudioCopy>> open(const SinkOptions& options,
-                                                 const AVOutputFormat& container);
+  static Result<std::unique_ptr<StreamCopy>> open(const SinkOptions& options,
+                                                  const AVOutputFormat& container);
 
-  AudioCopy(const AudioCopy&) = delete;
-  AudioCopy& operator=(const AudioCopy&) = delete;
-  ~AudioCopy();
+  StreamCopy(const StreamCopy&) = delete;
+  StreamCopy& operator=(const StreamCopy&) = delete;
+  ~StreamCopy();
 
   bool has_streams() const noexcept { return !tracks_.empty(); }
-  const std::string& notice() const noexcept { return notice_; }
 
   /// Adds the streams after the video stream, which is number 0.
   Status add_streams(AVFormatContext& output) const;
@@ -41,13 +41,15 @@ class AudioCopy {
     AVStream* stream = nullptr;
     FilterPtr filter;  // null for most
     std::int64_t next_pts = 0;
+    bool needs_silence = false;  // in front, because the container has no delay
   };
 
-  AudioCopy() = default;
+  StreamCopy() = default;
   Status choose_tracks(const AVOutputFormat& container);
   Status set_filter(Track& track);
   Result<bool> read_packet();
   bool place(Track& track);
+  Result<const AVPacket*> silence(Track& track);
 
   InterruptedReads reads_;
   AVFormatContext* context_ = nullptr;
@@ -55,10 +57,10 @@ class AudioCopy {
   std::vector<Track> tracks_;
   std::vector<int> track_of_stream_;
   double start_ = 0, end_ = -1;
-  PacketPtr packet_;
+  bool copies_sound_ = false, copies_others_ = false;
+  PacketPtr packet_, silence_;
   bool pending_ = false;  // packet_ is for a later call
   bool at_end_ = false;
-  std::string notice_;
 };
 
 }  // namespace zerorun::io::av

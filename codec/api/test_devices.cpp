@@ -72,6 +72,10 @@ class FailingDecodePipeline final : public DecodePipeline {
                      ScanOutcome& outcome) override {
     return inner_->decode_scan(scan, data, outcome);
   }
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes) override {
+    return inner_->decode_progressive(frame, scans, outcomes);
+  }
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                       const FrameView& out) override {
     Status status = next_frame_of_failing(device_);

@@ -52,6 +52,16 @@ Status CpuScans::decode_scan(const ScanHeader& scan, std::span<const std::uint8_
   return Status::ok();
 }
 
+Status CpuScans::decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                                    std::span<ScanOutcome> outcomes) {
+  if (!is_open_) ZR_TRY(open_planes());
+  ZR_TRY(pipeline_->decode_progressive(frame, scans, outcomes));
+  for (ScanOutcome& outcome : outcomes) outcome.on_cpu = true;
+  const std::size_t wanted = luma_only_ ? 1 : frame.components.size();
+  std::fill_n(is_cpus_.begin(), wanted, true);
+  return Status::ok();
+}
+
 void CpuScans::device_decoded(const ScanHeader& scan) {
   for (const int component : scan.components) is_cpus_[static_cast<std::size_t>(component)] = false;
 }

@@ -27,6 +27,9 @@ class CpuScans {
 
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome);
+  /// All scans of a progressive frame.
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes);
   /// The device has decoded the scan: its components are no longer the CPU's.
   void device_decoded(const ScanHeader& scan);
 

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "apps/python/binding/batch.hpp"
-#include "codec/base/read_fully.hpp"
+#include "codec/base/interruptions.hpp"
 
 namespace zerorun::python {
 namespace {

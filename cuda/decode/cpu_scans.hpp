@@ -44,6 +44,16 @@ class CpuScans {
     take_components(scan, true);
     return Status::ok();
   }
+  /// All scans of a progressive frame.
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes) {
+    if (!is_open_) ZR_TRY(open_planes());
+    ZR_TRY(pipeline().decode_progressive(frame, scans, outcomes));
+    for (ScanOutcome& outcome : outcomes) outcome.on_cpu = true;
+    const std::size_t wanted = luma_only_ ? 1 : frame.components.size();
+    std::fill_n(is_cpus_.begin(), wanted, true);
+    return Status::ok();
+  }
   /// The device has decoded the scan: its components are no longer the CPU's.
   void device_decoded(const ScanHeader& scan) { take_components(scan, false); }
 

@@ -72,6 +72,17 @@ Status CudaDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const s
   return status;
 }
 
+Status CudaDecodePipeline::decode_progressive(const FrameHeader& frame,
+                                              std::span<const FrameScan> scans,
+                                              std::span<ScanOutcome> outcomes) {
+  const DeviceGuard guard(device_);
+  ZR_TRY(guard.status());
+  is_idle_ = false;
+  if (!wants_coefficients_)
+    for (const FrameScan& scan : scans) (void)image_.open(scan.header);
+  return cpu_.decode_progressive(frame, scans, outcomes);
+}
+
 Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                     ScanOutcome& outcome) {
   is_idle_ = false;

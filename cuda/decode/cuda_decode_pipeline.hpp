@@ -39,6 +39,8 @@ class CudaDecodePipeline : public DecodePipeline {
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override;
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes) override;
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override;
   Status finish_planes(std::vector<ComponentPlane>& out) override;
   Status finish_coefficients() override;

@@ -145,7 +145,7 @@ __device__ std::uint64_t decode_chunk(const ScanArgs& a, ChunkMemory& s,
                                       std::uint32_t* for_tables) {
   std::uint64_t sum;
   const OwnSubsequence own = place_own(a, s, sum);
-  const SymbolTables tables = load_symbols(a.tables, a.cycle, for_tables, kThreads);
+  const SymbolTables tables = load_tables<false>(a, for_tables, kThreads);
   const std::uint32_t blocks = blocks_of(sum), pairs = pairs_of(sum);
   const std::uint32_t blocks_from = (pairs + kMostWalkPairs) / 2 * 2;
   const bool fits = blocks_from + blocks + kMostWalkPairs <= s.pair_room(a.plan.most_ends);

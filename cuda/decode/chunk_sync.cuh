@@ -17,7 +17,6 @@ static_assert(kRoom % 32 == 0 && kRoom <= 256 && kRoom <= kThreads);
 
 using IntervalMax = cub::BlockScan<std::uint32_t, kThreads>;
 using CountSum = cub::BlockScan<std::uint64_t, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
-using SkipTables = SharedTables<kSkipBits>;
 
 inline constexpr std::uint16_t kNoOffer = 0xFFFF;
 

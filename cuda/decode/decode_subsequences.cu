@@ -25,8 +25,7 @@ __global__ void __launch_bounds__(kMostThreads,
   __shared__ std::uint64_t before;
   __shared__ std::uint32_t first_word;
   std::uint32_t* const words = dynamic_shared;
-  const SymbolTables tables =
-      load_symbols(a.tables, a.cycle, dynamic_shared + kChunkWords, blockDim.x);
+  const SymbolTables tables = load_tables<false>(a, dynamic_shared + kChunkWords, blockDim.x);
   if (threadIdx.x == 0) first_word = kNoWord;
   wait_for_previous_kernel();
   // Faults that this kernel has found so far count too: the pairs will not be used then.

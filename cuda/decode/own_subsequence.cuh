@@ -12,8 +12,6 @@
 
 namespace zerorun {
 
-using SymbolTables = SharedTables<kSymbolIndexBits>;
-
 /// Decodes the subsequence, with bits from `origin` on. Checks that it ends where the next one
 /// begins and has the blocks and pairs that were counted: two walks over the same bits may end a
 /// few symbols apart. Returns faults. `Sink`: place() gives blocks and pairs as it counts them.

@@ -87,9 +87,7 @@ constexpr ScanPlan plan_map(const DeviceLimits& limits, const ScanNeeds& scan) {
   const bool is_medium = plan.collects && has_medium_chunks(limits, scan);
   plan.chunk_subsequences = is_medium ? kMediumChunk : kChunkSubsequences;
   plan.guess_stride = is_medium ? kMediumGuessStride : kGuessStride;
-  // Unless medium chunks follow the bus, each has a processor for itself.
-  const bool is_crowded = plan.collects && (scan.is_followed || !is_medium);
-  finish_plan(plan, limits, scan, is_crowded ? kSparseEnds : kMostEnds);
+  finish_plan(plan, limits, scan, plan.collects ? kSparseEnds : kMostEnds);
   plan.most_serial_walks = kSerialWalks + kSerialWalksOfChunk * plan.chunks;
   return plan;
 }

@@ -8,11 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/decode/scan_memory.hpp"
-#include "cuda/decode/walk_tables.hpp"
-#include "cuda/decode/subsequence_walk.hpp"
 #include "cuda/base/kept.cuh"
 #include "cuda/base/shared_access.cuh"
+#include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun {
 
@@ -35,12 +33,13 @@ __device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t wo
   }
 }
 
-/// Code tables in shared memory: for each pair the entries of `kIndexBits` bits, those of all DC
+/// Code tables in shared memory, to skip or to decode: for each pair the entries, those of all DC
 /// tables first; then the blocks of the MCU; then the longest AC codewords. A table or block is
 /// identified by its address, so that no address is computed from a number. What is rarely needed
 /// stays in device memory.
-template <int kIndexBits>
+template <bool kSkips>
 struct SharedTables {
+  static constexpr int kIndexBits = kSkips ? kSkipBits : kSymbolIndexBits;
   static constexpr std::uint32_t kTableBytes = 4u << kIndexBits;
 
   struct alignas(16) Block {
@@ -80,44 +79,35 @@ struct SharedTables {
   }
 };
 
-/// Starts copies of the tables' entries (`from`, by side) to `to`, which is aligned to 16 bytes,
-/// lists the blocks after them, and starts copies of the longest codewords (`last_codes`).
-template <int kIndexBits>
-__device__ SharedTables<kIndexBits> load_tables(
-    const WalkTables* tables, const std::uint32_t (&from)[2][kMaxTablePairs][1 << kIndexBits],
-    const std::uint16_t (&last_codes)[kMaxTablePairs][kLastCodes], const PairCycle& cycle,
-    std::uint32_t* to, std::uint32_t threads) {
-  using Tables = SharedTables<kIndexBits>;
+using SkipTables = SharedTables<true>;
+using SymbolTables = SharedTables<false>;
+
+/// Starts copies of a scan's tables to `to`, which is aligned to 16 bytes: the entries by side, and
+/// behind the list of blocks the longest codewords.
+template <bool kSkips>
+__device__ SharedTables<kSkips> load_tables(const ScanArgs& a, std::uint32_t* to,
+                                            std::uint32_t threads) {
+  using Tables = SharedTables<kSkips>;
   using Block = typename Tables::Block;
   constexpr auto kBlockBytes = static_cast<std::uint32_t>(sizeof(Block));
-  const auto pairs = static_cast<std::uint32_t>(cycle.pairs);
-  const std::uint32_t side_entries = pairs << kIndexBits;
+  const WalkTables& tables = *a.tables;
+  const auto& from = kSkips ? tables.skip : tables.symbol;
+  const auto pairs = static_cast<std::uint32_t>(a.cycle.pairs);
+  const std::uint32_t side_entries = pairs << Tables::kIndexBits;
   copy_words(from[kDcSide], to, side_entries, threads);
   copy_words(from[kAcSide], to + side_entries, side_entries, threads);
   auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
-  copy_words(last_codes, reinterpret_cast<std::uint32_t*>(blocks_to + kMaxBlocksPerMcu),
+  copy_words(kSkips ? tables.last_step : tables.last_symbol,
+             reinterpret_cast<std::uint32_t*>(blocks_to + kMaxBlocksPerMcu),
              pairs * (kLastCodes / 2), threads);
   const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
-  const auto period = static_cast<std::uint32_t>(cycle.period);
+  const auto period = static_cast<std::uint32_t>(a.cycle.period);
   for (std::uint32_t i = threadIdx.x; i < period; i += threads) {
     const std::uint32_t next = i + 1 == period ? 0 : i + 1;
-    blocks_to[i] = {{entries + cycle.pair[i] * Tables::kTableBytes, blocks + next * kBlockBytes},
+    blocks_to[i] = {{entries + a.cycle.pair[i] * Tables::kTableBytes, blocks + next * kBlockBytes},
                     i == 0 ? period - 1 : i - 1};
   }
-  return {entries, blocks, kept(4 * side_entries), tables};
-}
-
-__device__ inline SharedTables<kSkipBits> load_steps(const WalkTables* tables,
-                                                     const PairCycle& cycle, std::uint32_t* to,
-                                                     std::uint32_t threads) {
-  return load_tables<kSkipBits>(tables, tables->skip, tables->last_step, cycle, to, threads);
-}
-__device__ inline SharedTables<kSymbolIndexBits> load_symbols(const WalkTables* tables,
-                                                              const PairCycle& cycle,
-                                                              std::uint32_t* to,
-                                                              std::uint32_t threads) {
-  return load_tables<kSymbolIndexBits>(tables, tables->symbol, tables->last_symbol, cycle, to,
-                                       threads);
+  return {entries, blocks, kept(4 * side_entries), a.tables};
 }
 
 /// `Bits` of a walk in shared memory; bit 0 is the first one of `words`.

@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, kU
   auto& s = *reinterpret_cast<ChunkMemory*>(dynamic_shared);
   std::uint32_t* const for_tables = dynamic_shared + sync_words(a.plan.most_ends);
   if (kCollects && a.follows_bus) let_next_kernel_begin();
-  const SkipTables tables = load_steps(a.tables, a.cycle, for_tables, kThreads);
+  const SkipTables tables = load_tables<true>(a, for_tables, kThreads);
   if (threadIdx.x < 2) s.listed[threadIdx.x] = 0;
   if (threadIdx.x == 0) s.ends.most = a.plan.most_ends;
   const std::int64_t first_sub =
@@ -160,34 +160,29 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, kU
   }
 }
 
-using SyncKernel = void (*)(ScanArgs);
 struct PermittedKernel {
-  SyncKernel kernel;
+  void (*kernel)(ScanArgs);
   SharedPermission permission{reinterpret_cast<const void*>(kernel)};
 };
-PermittedKernel& kernel_of(const ScanPlan& plan) {
-  static PermittedKernel collecting{sync_subsequences_kernel<true, Strategy::map>};
-  static PermittedKernel leaving{sync_subsequences_kernel<false, Strategy::map>};
-  static PermittedKernel exhaustive{sync_subsequences_kernel<false, Strategy::exhaustive>};
-  if (plan.strategy == Strategy::exhaustive) return exhaustive;
-  return plan.collects ? collecting : leaving;
+/// By plan.collects; 2: the exhaustive strategy.
+PermittedKernel& kernel_of(std::size_t kind) {
+  static PermittedKernel kernels[] = {{sync_subsequences_kernel<false, Strategy::map>},
+                                      {sync_subsequences_kernel<true, Strategy::map>},
+                                      {sync_subsequences_kernel<false, Strategy::exhaustive>}};
+  return kernels[kind];
 }
 
 }  // namespace
 
 Status prepare_sync_subsequences() {
-  ScanPlan plan{};
-  ZR_TRY(kernel_of(plan).permission.prepare());
-  plan.collects = true;
-  ZR_TRY(kernel_of(plan).permission.prepare());
-  plan = {};
-  plan.strategy = Strategy::exhaustive;
-  return kernel_of(plan).permission.prepare();
+  for (std::size_t kind = 0; kind < 3; ++kind) ZR_TRY(kernel_of(kind).permission.prepare());
+  return Status::ok();
 }
 
 Status sync_subsequences(const ScanArgs& args, LaunchChain& chain) {
-  PermittedKernel& chosen = kernel_of(args.plan);
-  const LaunchShape shape{args.plan.chunks, kThreads, args.plan.sync_bytes};
+  const ScanPlan& plan = args.plan;
+  PermittedKernel& chosen = kernel_of(plan.strategy == Strategy::exhaustive ? 2 : plan.collects);
+  const LaunchShape shape{plan.chunks, kThreads, plan.sync_bytes};
   ZR_TRY(chosen.permission.raise(shape.shared_bytes));
   ZR_CUDA_TRY(chain.add(chosen.kernel, shape, args));
   return Status::ok();

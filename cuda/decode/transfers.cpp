@@ -36,8 +36,8 @@ Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stre
     return Status::ok();
   }
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
-  for (std::size_t at = 0; at < data.size(); at += part_bytes_) {
-    const std::size_t count = std::min(part_bytes_, data.size() - at);
+  for (std::size_t at = 0; at < data.size(); at += kPartBytes) {
+    const std::size_t count = std::min(kPartBytes, data.size() - at);
     std::memcpy(staging_.data() + at, data.data() + at, count);
     ZR_CUDA_TRY(cudaMemcpyAsync(bytes_.data() + at, staging_.data() + at, count,
                                 cudaMemcpyHostToDevice, stream));
@@ -90,7 +90,7 @@ Status FrameDownload::enqueue(std::span<const PlaneCopy> planes, cudaStream_t st
     if (!direct_.back()) staged += plane.row_bytes * plane.rows;
   }
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(staged)));
-  const std::size_t piece_bytes = std::max(piece_bytes_, all_bytes / kMostPieces);
+  const std::size_t piece_bytes = std::max(kPieceBytes, all_bytes / kMostPieces);
   pieces_.clear();
   staged_bytes_ = 0;
   for (std::size_t p = 0; p < planes.size(); ++p) {

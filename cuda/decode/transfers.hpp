@@ -25,15 +25,12 @@ class ScanUpload {
   /// of 128 KiB, 147 in 256 or 512 KiB, 156 in 1 MiB (H200).
   static constexpr std::size_t kPartBytes = std::size_t{1} << 18;
 
-  explicit ScanUpload(std::size_t part_bytes = kPartBytes) : part_bytes_(part_bytes) {}
-
   /// The device reads pinned memory itself, until the work enqueued on `stream` has completed;
   /// other memory has been read when the call returns.
   Status enqueue(std::span<const std::uint8_t> data, cudaStream_t stream,
                  const std::uint8_t*& on_device);
 
  private:
-  const std::size_t part_bytes_;
   PinnedBuffer<std::uint8_t> staging_;
   DeviceBuffer<std::uint8_t> bytes_;
 };
@@ -55,8 +52,7 @@ class FrameDownload {
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 19;
 
   /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames.
-  explicit FrameDownload(int threads, std::size_t piece_bytes = kPieceBytes)
-      : threads_(threads), piece_bytes_(piece_bytes) {}
+  explicit FrameDownload(int threads) : threads_(threads) {}
 
   /// Copies the planes after the work enqueued on `stream`, and returns when they have arrived. The
   /// device writes to pinned memory itself; otherwise the CPU copies each piece from pinned staging
@@ -69,7 +65,6 @@ class FrameDownload {
   Status copy_staged();
 
   const int threads_;
-  const std::size_t piece_bytes_;
   std::shared_ptr<CopyThreads> copy_threads_;
   PinnedBuffer<std::uint8_t> staging_;
   std::size_t staged_bytes_ = 0;

@@ -116,35 +116,25 @@ __device__ bool is_stale(const Chain& chain, std::int64_t chunk) {
   return !place_subsequence(chain.a, sub).head;
 }
 
-/// Runs every chunk on its own (`fresh`), or every stale chunk again.
+/// Runs every chunk on its own (`fresh`), or every stale chunk again. A CTA that is alone takes
+/// them from left to right, so that none is stale in the end. Streams of encoders leave it nothing
+/// to do; bits that are made not to synchronise take as long as decoding them one after another.
 __global__ void __launch_bounds__(kSubsequences) sync_kernel(Chain chain, bool fresh) {
   __shared__ SharedDecodeTables tables;
   __shared__ std::uint64_t first_entry;
-  const std::int64_t chunk = blockIdx.x;
-  bool stale = fresh;
-  if (!fresh && threadIdx.x == 0 && is_stale(chain, chunk)) {
-    stale = true;
-    first_entry = exit_before(chain, chunk);
-  }
-  if (!__syncthreads_or(stale)) return;
-  load_decode_tables(chain.a.layout, chain.a.tables, tables);
-  __syncthreads();
-  run_chunk(chain, tables, chunk, fresh, fresh ? 0 : first_entry);
-}
-
-/// One CTA runs the stale chunks again, from left to right. Streams of encoders leave nothing to do
-/// here; bits that are made not to synchronise take as long as decoding them one after another.
-__global__ void __launch_bounds__(kSubsequences) mend_kernel(Chain chain) {
-  __shared__ SharedDecodeTables tables;
-  for (std::int64_t first = 0; first < chain.chunks; first += kSubsequences) {
-    const std::int64_t end = min(first + kSubsequences, chain.chunks), own = first + threadIdx.x;
-    if (!__syncthreads_or(own < end && is_stale(chain, own))) continue;
-    load_decode_tables(chain.a.layout, chain.a.tables, tables);
-    for (std::int64_t chunk = first; chunk < end; ++chunk) {
-      if (__syncthreads_or(is_stale(chain, chunk)))
-        run_chunk(chain, tables, chunk, false, exit_before(chain, chunk));
-      __syncthreads();  // the chunk's exit and entries are read next
+  bool loaded = false;
+  for (std::int64_t chunk = blockIdx.x; chunk < chain.chunks; chunk += gridDim.x) {
+    bool stale = fresh;
+    if (!fresh && threadIdx.x == 0 && is_stale(chain, chunk)) {
+      stale = true;
+      first_entry = exit_before(chain, chunk);
     }
+    if (!__syncthreads_or(stale)) continue;
+    if (!loaded) load_decode_tables(chain.a.layout, chain.a.tables, tables);
+    loaded = true;
+    __syncthreads();
+    run_chunk(chain, tables, chunk, fresh, fresh ? 0 : first_entry);
+    __syncthreads();  // the chunk's exits are read next
   }
 }
 
@@ -190,7 +180,7 @@ Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
   if (chunks > 1) {
     for (int round = 0; round < tuning::kSyncRounds; ++round)
       ZR_LAUNCH(sync_kernel, chunks, kSubsequences, stream, chain, false);
-    ZR_LAUNCH(mend_kernel, 1, kSubsequences, stream, chain);
+    ZR_LAUNCH(sync_kernel, 1, kSubsequences, stream, chain, false);
   }
   ZR_CUDA_TRY(scan(temp, temp_bytes, through));
   ZR_LAUNCH(write_points_kernel, grid_size(a.sync_count, tuning::kThreads), tuning::kThreads,

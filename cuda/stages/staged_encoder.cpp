@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/stages/staged_encoder.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -111,14 +112,9 @@ Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView
 Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
   const ScanLayout& layout = setup.layout;
   ZR_TRY(announce(probe, "fdct_quant"));
-  FdctQuantArgs transform{layout,
-                          {},
-                          divisors_.data(),
-                          0,
-                          layout.mcus(),
-                          arrays_.zz,
-                          setup.tune.active() ? tune_.data() : nullptr};
-  for (int c = 0; c < layout.components; ++c) transform.plane[c] = arrays_.plane[c];
+  FdctQuantArgs transform{layout, {}, divisors_.data(), 0, layout.mcus(), arrays_.zz, nullptr};
+  if (setup.tune.active()) transform.tune = tune_.data();
+  std::copy_n(arrays_.plane, layout.components, transform.plane);
   ZR_TRY(fdct_quant_cuda(transform, exec));
   ZR_TRY(announce(probe, "dc_diff"));
   ZR_TRY(dc_diff_cuda({layout, 0, layout.mcus(), arrays_.zz, arrays_.diff}, exec));

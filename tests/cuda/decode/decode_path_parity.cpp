@@ -50,17 +50,6 @@ testing::AssertionResult is_number(std::int64_t cpu_scans, std::int64_t expected
          << "the CPU decoded " << cpu_scans << " scans, not " << expected;
 }
 
-EncodeParams params_of(int quality, RestartPolicy restart = RestartPolicy::none(),
-                       HuffmanTables huffman = HuffmanTables::standard,
-                       Subsampling sampling = Subsampling::s420) {
-  EncodeParams params;
-  params.quality = quality;
-  params.restart = restart;
-  params.huffman = huffman;
-  params.subsampling = sampling;
-  return params;
-}
-
 /// Both public decoders of the CUDA backend, used for image after image.
 class DecodePathParity : public GpuTest {
  protected:

@@ -61,11 +61,8 @@ TEST(FastScan, EveryContentAndSize) {
     for (const int size : {1, 8, 9, 17, 64, 300})
       for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
         SCOPED_TRACE(testing::Message() << name(content) << " " << size);
-        EncodeParams params;
-        params.restart = RestartPolicy::none();
-        params.quality = 100;
-        params.huffman = huffman;
-        expect_sound(scan_of(content, size, size + 5, params));
+        expect_sound(
+            scan_of(content, size, size + 5, params_of(100, RestartPolicy::none(), huffman)));
         if (testing::Test::HasFailure()) return;
       }
 }
@@ -166,11 +163,8 @@ TEST(FastScan, WrongStatesMeetTheTrueOne) {
   for (const Subsampling sampling : kAllSubsamplings)
     for (const auto huffman : {HuffmanTables::standard, HuffmanTables::optimal}) {
       SCOPED_TRACE(testing::Message() << name(sampling));
-      EncodeParams params;
-      params.restart = RestartPolicy::none();
-      params.subsampling = sampling;
-      params.huffman = huffman;
-      const auto scan = scan_of(Content::photo, 640, 480, params);
+      const auto scan = scan_of(Content::photo, 640, 480,
+                                params_of(90, RestartPolicy::none(), huffman, sampling));
       ASSERT_TRUE(scan);
       const PairCycle cycle = make_pair_cycle(scan->header.layout);
       const auto tables = make_host_tables(tables_of(scan->header, cycle));

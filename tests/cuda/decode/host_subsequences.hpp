@@ -11,8 +11,20 @@
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/decode/subsequence_walk.hpp"
 #include "tests/support/random.hpp"
+#include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
+
+inline EncodeParams params_of(int quality, RestartPolicy restart = RestartPolicy::none(),
+                              HuffmanTables huffman = HuffmanTables::standard,
+                              Subsampling sampling = Subsampling::s420) {
+  EncodeParams params;
+  params.quality = quality;
+  params.restart = restart;
+  params.huffman = huffman;
+  params.subsampling = sampling;
+  return params;
+}
 
 struct TablePair {
   zerorun::HuffmanSpec dc, ac;
@@ -68,11 +80,20 @@ struct WrittenBits {
   std::vector<std::uint8_t> bytes;
   std::uint32_t count = 0;
 
+  void put_bit(bool one) {
+    if (count % 8 == 0) bytes.push_back(0);
+    if (one) bytes.back() |= static_cast<std::uint8_t>(0x80 >> count % 8);
+    ++count;
+  }
   void put(const char* zeros_and_ones) {
-    for (; *zeros_and_ones != 0; ++zeros_and_ones, ++count) {
-      if (count % 8 == 0) bytes.push_back(0);
-      if (*zeros_and_ones == '1') bytes.back() |= static_cast<std::uint8_t>(0x80 >> count % 8);
-    }
+    for (; *zeros_and_ones != 0; ++zeros_and_ones) put_bit(*zeros_and_ones == '1');
+  }
+  /// The lowest `bits` bits.
+  void put(std::uint32_t value, std::uint32_t bits) {
+    while (bits > 0) put_bit((value >> --bits & 1) != 0);
+  }
+  void pad() {
+    while (count % 8 != 0) put_bit(true);
   }
 };
 

@@ -99,12 +99,8 @@ TEST(MarkStates, WalksFromEveryBitIncludeTheRightOne) {
         TestFrame frame(PixelFormat::yuv420p, 800, 600, Layout::tight, 128);
         for (int y = 0; y < 600; ++y)
           for (int x = 0; x < 800; ++x) frame.row(0, y)[x] = is_black(pattern, x, y) ? 0 : 255;
-        EncodeParams params;
-        params.restart = RestartPolicy::none();
-        params.quality = 97;
-        params.subsampling = sampling;
-        params.huffman = huffman;
-        auto clean = encoded_scan(frame.view(), params);
+        auto clean =
+            encoded_scan(frame.view(), params_of(97, RestartPolicy::none(), huffman, sampling));
         ASSERT_TRUE(clean);
         const RowsOfScan scan(*std::move(clean));
         for (std::uint32_t first = 3; first + kWarmSubsequences < scan.subs.size(); first += 331) {
@@ -128,13 +124,9 @@ TEST(MarkStates, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
   for (const Content content : {Content::noise, Content::checker})
     for (const std::uint32_t slots : {kMarkSlots, kMarkSlots / 2}) {
       SCOPED_TRACE(testing::Message() << name(content) << ", " << slots << " slots");
-      EncodeParams params;
-      params.restart = RestartPolicy::none();
-      params.quality = 99;
-      params.subsampling = Subsampling::s444;
-      params.huffman = HuffmanTables::optimal;
       const TestFrame frame = make_frame(content, PixelFormat::rgb24, 640, 480, 7);
-      auto clean = encoded_scan(frame.view(), params);
+      auto clean = encoded_scan(frame.view(), params_of(99, RestartPolicy::none(),
+                                                        HuffmanTables::optimal, Subsampling::s444));
       ASSERT_TRUE(clean);
       const RowsOfScan scan(*std::move(clean));
       int found_starts = 0, all = 0;

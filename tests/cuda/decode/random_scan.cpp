@@ -9,26 +9,6 @@
 namespace zerorun::test {
 namespace {
 
-/// Bits of a scan in one code or several, padded with ones.
-class BitWriter {
- public:
-  void put(std::uint32_t value, std::uint32_t count) {
-    for (; count > 0; --count) {
-      if (bits_ % 8 == 0) bytes_.push_back(0);
-      bytes_.back() =
-          static_cast<std::uint8_t>(bytes_.back() | (value >> (count - 1) & 1) << (7 - bits_ % 8));
-      ++bits_;
-    }
-  }
-  void pad() {
-    while (bits_ % 8 != 0) put(1, 1);
-  }
-  std::vector<std::uint8_t> bytes_;
-
- private:
-  std::size_t bits_ = 0;
-};
-
 struct Codeword {
   std::uint32_t code, bits;
   std::uint8_t symbol;
@@ -43,14 +23,14 @@ std::vector<Codeword> codewords_of(const zerorun::HuffmanSpec& spec) {
   return out;
 }
 
-void put_random(BitWriter& writer, Random& random, const Codeword& codeword) {
+void put_random(WrittenBits& writer, Random& random, const Codeword& codeword) {
   const std::uint32_t ssss = codeword.symbol & 15;
   writer.put(codeword.code, codeword.bits);
   writer.put(static_cast<std::uint32_t>(random.next()) & ((1u << ssss) - 1), ssss);
 }
 
 /// Symbols of a block at random: all that the tables have, up to a whole block.
-void put_block(BitWriter& writer, Random& random, const std::vector<Codeword>& dc,
+void put_block(WrittenBits& writer, Random& random, const std::vector<Codeword>& dc,
                const std::vector<Codeword>& ac) {
   const auto any_of = [&](const std::vector<Codeword>& codewords) -> const Codeword& {
     return codewords[static_cast<std::size_t>(random.below(static_cast<int>(codewords.size())))];
@@ -90,11 +70,11 @@ CleanScan random_scan(Random& random) {
     ac[t] = codewords_of(pair.ac);
   }
   const ScanLayout& layout = scan.header.layout;
-  BitWriter writer;
+  WrittenBits writer;
   for (std::int64_t mcu = 0; mcu < layout.mcus(); ++mcu) {
     if (mcu % layout.interval_mcus() == 0) {
       writer.pad();
-      scan.interval_first.push_back(static_cast<std::uint32_t>(writer.bytes_.size()));
+      scan.interval_first.push_back(static_cast<std::uint32_t>(writer.bytes.size()));
     }
     for (std::int32_t b = 0; b < layout.blocks_per_mcu; ++b) {
       const auto& component = layout.component[layout.block_component[b]];
@@ -102,8 +82,8 @@ CleanScan random_scan(Random& random) {
     }
   }
   writer.pad();
-  scan.interval_first.push_back(static_cast<std::uint32_t>(writer.bytes_.size()));
-  scan.bytes = std::move(writer.bytes_);
+  scan.interval_first.push_back(static_cast<std::uint32_t>(writer.bytes.size()));
+  scan.bytes = std::move(writer.bytes);
   return scan;
 }
 

@@ -11,7 +11,6 @@
 
 #include "tests/cuda/decode/host_chunk.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -92,25 +91,13 @@ TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   EXPECT_EQ(ends->line[kSparseEnds].state[3], kUntouched);
 }
 
-EncodeParams without_restarts() {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  params.restart = RestartPolicy::none();
-  return params;
-}
-
 TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
   // Each block but the first takes two zero bits; subsequences begin between the two, so that walks
   // from guesses stay one bit apart.
-  EncodeParams params = without_restarts();
-  params.quality = 75;
-  params.huffman = HuffmanTables::optimal;
-  auto frame = Frame::create(PixelFormat::yuv420p, 640, 640);
-  ASSERT_TRUE(frame);
-  for (int p = 0; p < 3; ++p)
-    std::fill_n(frame->view().data[p], p == 0 ? 640 * 640 : 320 * 320,
-                static_cast<std::uint8_t>(p == 0 ? 96 : 128));
-  auto clean = encoded_scan(frame->view(), params);
+  TestFrame frame(PixelFormat::yuv420p, 640, 640, Layout::tight, 128);
+  for (int y = 0; y < 640; ++y) std::fill_n(frame.row(0, y), 640, std::uint8_t{96});
+  auto clean =
+      encoded_scan(frame.view(), params_of(75, RestartPolicy::none(), HuffmanTables::optimal));
   ASSERT_TRUE(clean);
   const RowsOfScan scan(std::move(*clean));
   ASSERT_GT(scan.subs.size(), 1 + kHostSubsequences);
@@ -127,10 +114,9 @@ TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
 class SubsequenceEndsOfScan : public testing::TestWithParam<Subsampling> {};
 
 TEST_P(SubsequenceEndsOfScan, LeadToWhereSubsequencesBegin) {
-  EncodeParams params = without_restarts();
-  params.subsampling = GetParam();
   const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, 640, 480, 7);
-  auto clean = encoded_scan(frame.view(), params);
+  auto clean = encoded_scan(
+      frame.view(), params_of(90, RestartPolicy::none(), HuffmanTables::standard, GetParam()));
   ASSERT_TRUE(clean);
   const RowsOfScan scan(std::move(*clean));
   for (const std::uint32_t stride : {1u, kGuessStride}) {

@@ -10,7 +10,7 @@
 #include "codec/base/pixel_rows.hpp"
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/encode/float_quant.hpp"
+#include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
@@ -287,7 +287,8 @@ Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   return upload_huffman(*setup.fixed_specs, specs_.data(), tables_.data(), stream);
 }
 
-/// What the quality decides: behind the frames before, which are coded with the old tables.
+/// Uploads what depends on the quality, in stream order: earlier frames are coded with the old
+/// tables.
 Status FrameEncoder::upload_rules(const EncodeSetup& setup, cudaStream_t stream) {
   const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
   ZR_CUDA_TRY(cudaMemcpyAsync(reciprocals_.data(), &reciprocals, sizeof reciprocals,

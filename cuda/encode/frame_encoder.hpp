@@ -24,10 +24,10 @@ struct FrameJob {
   FrameOutput output;
 };
 
-/// What the kernels' arguments depend on.
+/// Appends what the kernels' arguments depend on.
 void append_job(LaunchGraphs::Key& key, const FrameJob& job);
 
-/// Of frames and setups.
+/// For frames and setups.
 bool same_size(const auto& a, const auto& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height;
 }
@@ -80,7 +80,7 @@ class FrameEncoder {
   void start_codings(const Turn& turn) { turn_ = turn; }
   /// `codings` were enqueued since `turn`.
   void complete(const Turn& turn, int codings);
-  /// What codings read, in device memory.
+  /// Tables that codings read, in device memory.
   struct Tables {
     ReciprocalTables* reciprocals;
     TuneRules* tune;
@@ -127,7 +127,7 @@ class FrameEncoder {
                     cudaStream_t stream, CodeTilesArgs& args);
   Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
   Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
-  /// Of the code tables that a scan uses.
+  /// Destinations of the code tables that a scan uses.
   int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }
 
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host

@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: MIT
 #include <cuda_runtime_api.h>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <memory>
 #include <optional>
 #include <span>
@@ -400,7 +401,7 @@ TEST_F(CApiParity, BadCallsOfTheDecoderAreErrors) {
   ASSERT_NO_FATAL_FAILURE(pair.expect_same(jpeg, like, Door::device));  // still works
 }
 
-/// What create() says for both, which have the members tried here in common.
+/// Expects an error of create() of both, whose parameters have the members tried here in common.
 template <typename Change>
 void expect_refused(zerorun_status expected, const char* words, const Change& change) {
   auto error = sized<zerorun_error>();

@@ -1,4 +1,4 @@
-// What is in device memory before a call, and how much of it there is: the samples and bytes are
+// Device memory that is full, or that has other contents before a call: the samples and bytes are
 // those of the CPU, or the call names the memory that is missing, and the next one works.
 // SPDX-License-Identifier: MIT
 #include <algorithm>

@@ -90,7 +90,7 @@ TEST_F(EncodeParity, EverySizeAndEntropy) {
   }
 }
 
-/// What a kernel before left in shared memory is not in the output's last word, behind its bits.
+/// Shared memory of an earlier kernel does not show in the output's last word, behind its bits.
 TEST_F(EncodeParity, BitsBehindTheLastAreZero) {
   const Bytes noise = bytes_of(100'003, 8.0, 3);
   const Codebook book_of_noise = codebook_of(noise, 32);

@@ -109,8 +109,6 @@ class FrameEncoder {
  private:
   Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
-  Status launch(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
-                const StepProbe& probe);
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
   void take_turns(std::uint32_t frames);
@@ -125,7 +123,6 @@ class FrameEncoder {
                      const StepProbe& probe, CodeTilesArgs& args);
   Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
                     cudaStream_t stream, CodeTilesArgs& args);
-  Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
   Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
   /// Destinations of the code tables that a scan uses.
   int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }

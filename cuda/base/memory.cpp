@@ -8,8 +8,8 @@
 #include <string>
 
 #include "codec/base/cuda_device.hpp"
-#include "codec/base/near_device.hpp"
 #include "codec/base/numa_memory.hpp"
+#include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {

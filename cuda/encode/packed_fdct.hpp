@@ -9,7 +9,7 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/host_device.hpp"
-#include "codec/arith/overshoot.hpp"
+#include "codec/arith/tune.hpp"
 
 namespace zerorun {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "codec/base/squared_error.hpp"
+#include "codec/base/frame_distance.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"

@@ -6,9 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "codec/base/pinned_memory.hpp"
 #include "codec/base/test_devices.hpp"
-#include "codec/base/near_device.hpp"
-#include "codec/base/squared_error.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kMostOvershoot = 31;
 ///
 /// A sample is then at most 128 + min(3 q, 31) from zero and no divisor is below q, so that
 /// coefficients are limited in the same places as without overshoot (may_exceed_limit() of
-/// cuda/encode/float_quant.hpp): for any other frequency, 8 * 131 * 2.83 * 2.62 < 7800 with q = 1.
+/// cuda/encode/packed_fdct.hpp): for any other frequency, 8 * 131 * 2.83 * 2.62 < 7800 with q = 1.
 ZR_HD std::uint32_t most_overshoot(std::uint32_t least_step) {
   return 3 * least_step < kMostOvershoot ? 3 * least_step : kMostOvershoot;
 }

@@ -1,5 +1,6 @@
-// What a device allows a kernel, and how many CTAs of a kernel its processors hold. Pure host code:
-// tests ask for every device, and plans (cuda/decode/scan_memory.hpp) are made of nothing else.
+// The limits of a device for a kernel, and how many CTAs of a kernel its processors hold. Pure host
+// code: tests ask for every device, and plans (cuda/decode/scan_memory.hpp) are made of nothing
+// else.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace zerorun {
 
-/// Of one device. "Processor" is what CUDA calls a multiprocessor.
+/// Limits of one device. "Processor" is what CUDA calls a multiprocessor.
 struct DeviceLimits {
   int capability;                                  ///< 10 * major + minor
   std::size_t shared_of_cta, shared_of_processor;  ///< bytes of shared memory
@@ -70,7 +71,7 @@ constexpr DeviceLimits pretended_limits(const DeviceLimits& real, int capability
   return limits;
 }
 
-/// What a CTA takes of a processor. Registers 0: not known, they do not count.
+/// Resources of a processor that a CTA takes. Registers 0: unknown, they do not count.
 struct CtaNeeds {
   std::uint32_t threads;
   std::uint32_t registers;   ///< of a thread

@@ -11,7 +11,7 @@ namespace {
 
 __global__ void set_flag_kernel(volatile std::uint32_t* flag, std::uint32_t turn) {
   wait_for_previous_kernel();
-  // What kernels before this one wrote to the host's memory comes there before the flag.
+  // Words that earlier kernels wrote to host memory arrive before the flag.
   __threadfence_system();
   *flag = turn;
 }

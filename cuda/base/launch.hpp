@@ -17,7 +17,7 @@ namespace zerorun {
 /// device knows.
 inline constexpr std::int64_t kManyCtas = 4096;
 
-/// What gridDim.x allows.
+/// The most CTAs in gridDim.x.
 inline constexpr std::int64_t kMaxGrid = 0x7FFFFFFF;
 
 /// CTAs for all of the work at once, but never more than `limit`.

@@ -21,7 +21,7 @@ class LaunchChain {
   LaunchChain(const LaunchChain&) = delete;
   LaunchChain& operator=(const LaunchChain&) = delete;
 
-  /// What is added from now on goes to `stream`: together, or each kernel at once.
+  /// Kernels that are added next go to `stream`: together, or each one at once.
   void begin(cudaStream_t stream, bool together);
 
   /// As launch_behind(): the kernel begins with wait_for_previous_kernel(). What its arguments

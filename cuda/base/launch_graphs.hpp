@@ -24,6 +24,7 @@ class LaunchGraphs {
   using Key = std::vector<std::uint64_t>;
   /// Enqueues kernels, and nothing else, on the stream that it is given.
   using Enqueue = std::function<Status(cudaStream_t)>;
+
   LaunchGraphs() = default;
   ~LaunchGraphs() { forget_all(); }
   LaunchGraphs(const LaunchGraphs&) = delete;

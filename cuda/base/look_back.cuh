@@ -63,7 +63,7 @@ __device__ inline unsigned tile_status(std::uint64_t state) {
 }
 __device__ inline bool is_readable(std::uint64_t state) { return state >= kTileReadable; }
 
-/// What a warp sees of 32 states, of which lane 0 has the nearest one.
+/// 32 states as a warp sees them; lane 0 has the nearest one.
 struct TileWindow {
   unsigned inclusive;  ///< lanes with an inclusive state
   unsigned counting;   ///< lanes whose states count: up to the first inclusive one, or all

@@ -122,7 +122,7 @@ Status allocation_failure(cudaError_t error, std::size_t bytes, bool pinned) try
 static cudaPointerAttributes attributes_of(const void* memory) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) return attributes;
-  (void)cudaGetLastError();  // CUDA does not know the pointer, which is an answer and no failure
+  (void)cudaGetLastError();  // CUDA does not know the pointer, which is no failure
   return {};
 }
 

@@ -13,13 +13,13 @@
 
 namespace zerorun {
 
-/// Of one kernel, for all devices and threads; an object with static storage.
+/// One instance per kernel, with static storage, for all devices and threads.
 class SharedPermission {
  public:
   explicit SharedPermission(const void* kernel) : kernel_(kernel) {}
 
   /// For each object that launches the kernel, before the first launch. Gives shared memory as much
-  /// of the L1 cache as possible. (Says again what is allowed, since cudaDeviceReset() forgets it.)
+  /// of the L1 cache as possible, and restores what cudaDeviceReset() forgets.
   Status prepare();
   /// Lets launches on the current device ask for `bytes`. It is never lowered, because other
   /// threads may be about to launch.

@@ -9,7 +9,7 @@
 
 namespace zerorun {
 
-/// Of one stream. Does nothing where the calling thread has no DeviceSpans.
+/// Measures one stream. Does nothing where the calling thread has no DeviceSpans.
 class SpanClock {
  public:
   explicit SpanClock(int device) noexcept : device_(device) {}
@@ -17,7 +17,7 @@ class SpanClock {
   /// Forgets the marks of a frame that failed.
   void restart() noexcept { log_.forget(); }
 
-  /// What is enqueued from here on is part of `step`; nothing: of none. The stream is idle at the
+  /// Work enqueued after this call is part of `step`; nothing: of none. The stream is idle at the
   /// first mark of a frame, so that the host's clock can be read for the device's.
   Status mark(cudaStream_t stream, std::optional<DeviceStep> step);
 

@@ -16,7 +16,7 @@
 namespace zerorun {
 namespace {
 
-/// Of the current device, `device`.
+/// The limits of the current device, `device`.
 cudaError_t ask(int device, DeviceLimits& out) {
   cudaError_t error = cudaSuccess;
   const auto attribute = [&](cudaDeviceAttr which) {
@@ -46,7 +46,7 @@ cudaError_t ask(int device, DeviceLimits& out) {
 
 std::atomic<int> chosen_capability{0};
 
-/// What a test chose, with what that does not tell as in `real`.
+/// The limits that a test chose; those of `real` otherwise.
 cudaError_t limit(const DeviceLimits& real, DeviceLimits& out) {
   out = real;
   const int capability = chosen_capability;

@@ -9,12 +9,12 @@
 
 namespace zerorun {
 
-/// What the limits are, and what the device itself has, which differs under set_test_capability().
+/// The limits to keep, and those of the device itself, which differ under set_test_capability().
 struct KnownDevice {
   DeviceLimits limits, real;
 };
 
-/// Of the device that is current. cudaErrorInvalidValue: a test chose no capability of
+/// Gives the device that is current. cudaErrorInvalidValue: a test chose no capability of
 /// kCapabilities. Thread-safe; `out` stays valid.
 cudaError_t current_device(const KnownDevice*& out);
 

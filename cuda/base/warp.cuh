@@ -1,4 +1,4 @@
-// What the lanes of a warp find out together: sums, and which coefficients of a block are set.
+// Sums and masks over the lanes of a warp.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -61,7 +61,7 @@ __device__ inline T warp_max(T value) {
 #endif
 }
 
-/// Inclusive sum over the lanes of a warp. The shuffle itself tells whether there is a lane so far
+/// Inclusive sum over the lanes of a warp. The shuffle itself says whether there is a lane so far
 /// to the left, which takes half of the instructions of a comparison and a selection.
 __device__ inline unsigned warp_inclusive_sum(unsigned value) {
 #pragma unroll

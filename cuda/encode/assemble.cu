@@ -64,7 +64,7 @@ __device__ std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::
 /// does it alone, without a barrier.
 __device__ bool sums_by_cta(const AssembleArgs& a) { return a.grid.interval_chunks > 32; }
 
-/// Bits of the interval before the chunk, modulo 2^32, by the threads that sums_by_cta() tells.
+/// Bits of the interval before the chunk, modulo 2^32, by the threads that sums_by_cta() chooses.
 __device__ std::uint32_t bits_before(const AssembleArgs& a, Shared& s, std::uint32_t interval,
                                      std::uint32_t chunk) {
   const std::uint32_t first = a.grid.chunk_index(interval * a.grid.interval_chunks);

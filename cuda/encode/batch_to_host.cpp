@@ -8,8 +8,8 @@
 namespace zerorun {
 namespace {
 
-/// A photo of 3840x2160 at quality 90 has 0.8 MB, 0.1 byte a pixel. A stream that needs more than
-/// its room is coded again.
+/// A photo of 3840x2160 at quality 90 has 0.1 byte a pixel. A stream that needs more room is coded
+/// again.
 std::size_t likely_room(const ConstFrameView& frame) {
   const std::size_t pixels = std::size_t(frame.width) * std::size_t(frame.height);
   return round_up(pixels / 4 * 3 + (std::size_t{64} << 10), PackStreamsArgs::kStep);
@@ -31,8 +31,7 @@ Status reserve_in_steps(Buffer& buffer, std::size_t bytes) {
   return buffer.reserve(static_cast<std::int64_t>(bytes));
 }
 
-/// What one thread copies at a time. A thread takes some 20 us to wake up, in which another one
-/// copies about as much.
+/// Bytes that a thread copies at a time, in about the 20 us that another one takes to wake up.
 constexpr std::size_t kPiece = std::size_t{1} << 18;
 
 void cut(const std::uint8_t* from, std::byte* to, std::size_t bytes, std::vector<CopyPiece>& out) {
@@ -43,7 +42,8 @@ void cut(const std::uint8_t* from, std::byte* to, std::size_t bytes, std::vector
   }
 }
 
-/// Threads that help the caller: one for each piece behind the first.
+/// Threads that help the caller: one for each piece behind the first. The streams of a group are
+/// fewer bytes than the frames of helpers_of(), and several groups are under way.
 int helpers_for(int threads, std::size_t bytes) {
   constexpr std::size_t kMostHelpers = 7;
   const std::size_t most = threads == 0 ? kMostHelpers : static_cast<std::size_t>(threads - 1);
@@ -90,8 +90,8 @@ Status BatchToHost::prepare() {
   return copy_stream_.create();  // the last: what fails is prepared again
 }
 
-/// Of three groups that follow each other the first is handed over while the second crosses the
-/// bus and the third is coded.
+/// While one group is coded, the one before it crosses the bus, and the one before that is handed
+/// over.
 Status BatchToHost::deliver(const Batch& batch, std::span<const Item> items) {
   std::size_t all = 0;
   for (const Item& item : items) all += item.room;

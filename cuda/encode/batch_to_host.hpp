@@ -1,6 +1,6 @@
-// The streams of a batch of device frames -> memory of the host that is asked for when the size of
-// a stream is known. Groups of frames are coded, copied to pinned memory, and copied to where they
-// belong, all at the same time.
+// The streams of a batch of device frames -> host memory that the caller gives when the size of a
+// stream is known. Groups of frames are coded, copied to pinned memory, and copied to the caller's
+// memory, all at the same time.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -97,7 +97,7 @@ struct Lookup {
     word =
         load_word<kSizeBytes>(row + static_cast<std::uint32_t>(highest_of(appended) * kSizeBytes));
   }
-  /// Of an item whose distance is at most kZrlDistance; anything for a larger one.
+  /// Undefined for a distance of more than kZrlDistance.
   __device__ Codeword codeword() const {
     const std::uint32_t aligned =
         __funnelshift_r(0, static_cast<std::uint32_t>(appended), word);  // << (32 - length)

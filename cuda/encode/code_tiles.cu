@@ -194,8 +194,8 @@ __global__ void __launch_bounds__(kThreads,
   const std::uint32_t number = tile_number();
   const std::uint32_t index = a.grid.tile_index(number);
   std::uint32_t items = 0;
-  // What collect_tiles() and kernels before it have stored. They have ended: the kernel between
-  // them and this one waits for them, and only then lets this one begin.
+  // Fetches the output of collect_tiles() and kernels before it. They have ended: the kernel
+  // between them and this one waits for them, and only then lets this one begin.
   const auto fetch_collected = [&] {
     if constexpr (kTuned) fetch_rules(*a.tune);
     fetch_by_cta(s.reciprocals, a.reciprocals);

@@ -25,7 +25,7 @@ Status convert_surface(const DeviceSurface& surface, const FrameView& out, cudaS
 struct CopySampleArgs {
   SampleGrid grid;
   int components;
-  /// Of each component: samples of a tile along its edges.
+  /// Samples along the edges of a tile, by component.
   int tile_wide[kMaxComponents], tile_high[kMaxComponents];
   PlanePlace from[kMaxComponents];
   std::uint8_t* to[kMaxComponents];  ///< rows follow each other; aligned to 8
@@ -44,7 +44,7 @@ struct PackStreamsArgs {
   std::uint32_t streams;         ///< 1 to kMaxFrames
   std::uint64_t room[kMaxFrames];
 
-  /// What a stream takes in `packed`: nothing where it is larger than its room.
+  /// Bytes of a stream in `packed`: none where it is larger than its room.
   static ZR_HD constexpr std::uint64_t packed_bytes(std::uint64_t size, std::uint64_t room) {
     return size <= room ? round_up(size, std::uint64_t{kStep}) : 0;
   }

@@ -30,8 +30,8 @@ struct DeviceEncoder::Impl {
   }
 
   Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
-    ZR_TRY(check(
-        jobs, [](const DeviceEncodeJob& job) -> const auto& { return job.frame; }));
+    const ConstFrameView* checked = nullptr;
+    for (const DeviceEncodeJob& job : jobs) ZR_TRY(check(job.frame, checked));
     for (const DeviceEncodeJob& job : jobs)
       if (job.out == nullptr || job.size == nullptr)
         return Status(Errc::invalid_argument, "the output or its size is null");
@@ -45,8 +45,8 @@ struct DeviceEncoder::Impl {
   Status encode_to_host(std::span<const ConstFrameView> frames, const StreamMemory& memory,
                         cudaStream_t stream) {
     if (!memory) return Status(Errc::invalid_argument, "the function that gives memory is empty");
-    ZR_TRY(check(
-        frames, [](const ConstFrameView& frame) -> const auto& { return frame; }));
+    const ConstFrameView* checked = nullptr;
+    for (const ConstFrameView& frame : frames) ZR_TRY(check(frame, checked));
     if (frames.empty()) return Status::ok();
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
@@ -71,20 +71,15 @@ struct DeviceEncoder::Impl {
     return ZR_CUDA_STATUS(error);
   }
 
-  /// Finds what is wrong before anything is enqueued.
-  template <typename Item, typename FrameOf>
-  Status check(std::span<const Item> items, const FrameOf& frame_of) const {
-    const ConstFrameView* checked = nullptr;  // a frame whose shape has been checked
-    for (const Item& item : items) {
-      const ConstFrameView& frame = frame_of(item);
-      ZR_TRY(validate(frame));
-      if (is_prepared(frame) || (checked != nullptr && same_size(*checked, frame))) continue;
-      const auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
-      if (!fresh) return fresh.status();
-      ZR_TRY(FrameEncoder::check_size(fresh->layout));
-      checked = &frame;
-    }
-    return Status::ok();
+  /// Finds what is wrong before anything is enqueued. `checked`: a frame whose shape was checked.
+  Status check(const ConstFrameView& frame, const ConstFrameView*& checked) const {
+    ZR_TRY(validate(frame));
+    if (is_prepared(frame) || (checked != nullptr && same_size(*checked, frame)))
+      return Status::ok();
+    const auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
+    if (!fresh) return fresh.status();
+    checked = &frame;
+    return FrameEncoder::check_size(fresh->layout);
   }
 
   static Status check_stream(cudaStream_t stream) {

@@ -11,7 +11,7 @@
 namespace zerorun {
 namespace {
 
-/// What the device writes about a coded frame, in pinned memory.
+/// The device's report about a coded frame, in pinned memory.
 struct FrameOutcome {
   std::uint64_t scan_bytes;
   SizedCoding sized;
@@ -207,7 +207,7 @@ class CudaEncodePipeline final : public EncodePipeline {
     return ZR_CUDA_STATUS(cudaStreamSynchronize(stream_.get()));
   }
 
-  /// Of the kernels.
+  /// The end of the kernels.
   Status mark_end() {
     ZR_CUDA_TRY(cudaEventRecord(end_.get(), stream_.get()));
     return clock_.mark(stream_.get(), std::nullopt);

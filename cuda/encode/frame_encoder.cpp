@@ -10,7 +10,7 @@
 #include "codec/base/pixel_rows.hpp"
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/encode/float_quant.hpp"
+#include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
@@ -89,13 +89,17 @@ Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob>
                              cudaStream_t stream, const StepProbe& probe) {
   const auto frames = static_cast<std::uint32_t>(jobs.size());
   ZR_TRY(bring_up_to_date(setup, frames, stream));
+  const auto launch = [&](cudaStream_t s) -> Status {
+    CodeTilesArgs tiles = tile_args(setup, frames);
+    ZR_TRY(make_planes(setup, jobs, s, probe, tiles));
+    return code(setup, tiles, jobs, false, s, probe);
+  };
   if (probe) {
-    ZR_TRY(launch(setup, jobs, stream, probe));
+    ZR_TRY(launch(stream));
   } else {
     key_ = {jobs.size(), static_cast<std::uint64_t>(turn_.parity), turn_.used_frames[other()]};
     for (const FrameJob& job : jobs) append_job(key_, job);
-    ZR_TRY(
-        graphs_.run(key_, stream, [&](cudaStream_t s) { return launch(setup, jobs, s, probe); }));
+    ZR_TRY(graphs_.run(key_, stream, launch));
   }
   take_turns(frames);
   complete_ = true;
@@ -180,20 +184,17 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
           nullptr};
 }
 
-Status FrameEncoder::launch(const EncodeSetup& setup, std::span<const FrameJob> jobs,
-                            cudaStream_t stream, const StepProbe& probe) {
-  const auto frames = static_cast<std::uint32_t>(jobs.size());
-  CodeTilesArgs tiles = tile_args(setup, frames);
-  ZR_TRY(make_planes(setup, jobs, stream, probe, tiles));
-  return code(setup, tiles, jobs, false, stream, probe);
-}
-
 /// From planes to streams.
 Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                           std::span<const FrameJob> jobs, bool codes_change, cudaStream_t stream,
                           const StepProbe& probe) {
   if (setup.huffman == HuffmanTables::optimal) {
-    ZR_TRY(make_tables(tiles, stream, probe));
+    ZR_TRY(announce(probe, "collect_tiles"));
+    ZR_TRY(collect_tiles(tiles, counts_.data(), stream));
+    ZR_TRY(announce(probe, "optimal_tables"));
+    ZR_TRY(make_optimal_tables({tiles.frames, counts_.data(), specs_.data(), destinations(),
+                                envelope_, codes_.data(), tiles.skip},
+                               stream));
     ZR_TRY(announce(probe, "code_collected_tiles"));
     ZR_TRY(code_collected_tiles(tiles, counts_.data(), stream));
   } else {
@@ -277,17 +278,17 @@ Status FrameEncoder::reserve_items() {
 }
 
 Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
-  // From pageable memory the calls return when the source has been read.
-  const auto send = [&](void* to, const void* from, std::size_t bytes) -> Status {
-    return ZR_CUDA_STATUS(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
-  };
+  // From pageable memory the call returns when the source has been read.
   ZR_TRY(upload_rules(setup, stream));
-  if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
+  if (!header_.empty())
+    ZR_CUDA_TRY(cudaMemcpyAsync(header_parts_.data(), header_.data(), header_.size(),
+                                cudaMemcpyHostToDevice, stream));
   if (setup.huffman == HuffmanTables::optimal) return Status::ok();
   return upload_huffman(*setup.fixed_specs, specs_.data(), tables_.data(), stream);
 }
 
-/// What the quality decides: behind the frames before, which are coded with the old tables.
+/// Uploads what depends on the quality, in stream order: earlier frames are coded with the old
+/// tables.
 Status FrameEncoder::upload_rules(const EncodeSetup& setup, cudaStream_t stream) {
   const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
   ZR_CUDA_TRY(cudaMemcpyAsync(reciprocals_.data(), &reciprocals, sizeof reciprocals,
@@ -331,16 +332,6 @@ Status FrameEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& 
   }
   Exec exec = cuda_exec(stream, scratch_);
   return color_subsample_cuda(args_of_stage, exec);
-}
-
-Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
-                                 const StepProbe& probe) {
-  ZR_TRY(announce(probe, "collect_tiles"));
-  ZR_TRY(collect_tiles(args, counts_.data(), stream));
-  ZR_TRY(announce(probe, "optimal_tables"));
-  return make_optimal_tables({args.frames, counts_.data(), specs_.data(), destinations(), envelope_,
-                              codes_.data(), args.skip},
-                             stream);
 }
 
 Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {

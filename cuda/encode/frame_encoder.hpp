@@ -24,10 +24,10 @@ struct FrameJob {
   FrameOutput output;
 };
 
-/// What the kernels' arguments depend on.
+/// Appends what the kernels' arguments depend on.
 void append_job(LaunchGraphs::Key& key, const FrameJob& job);
 
-/// Of frames and setups.
+/// For frames and setups.
 bool same_size(const auto& a, const auto& b) {
   return a.format == b.format && a.width == b.width && a.height == b.height;
 }
@@ -80,7 +80,7 @@ class FrameEncoder {
   void start_codings(const Turn& turn) { turn_ = turn; }
   /// `codings` were enqueued since `turn`.
   void complete(const Turn& turn, int codings);
-  /// What codings read, in device memory.
+  /// Tables that codings read, in device memory.
   struct Tables {
     ReciprocalTables* reciprocals;
     TuneRules* tune;
@@ -109,8 +109,6 @@ class FrameEncoder {
  private:
   Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
-  Status launch(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
-                const StepProbe& probe);
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
   void take_turns(std::uint32_t frames);
@@ -125,9 +123,8 @@ class FrameEncoder {
                      const StepProbe& probe, CodeTilesArgs& args);
   Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
                     cudaStream_t stream, CodeTilesArgs& args);
-  Status make_tables(const CodeTilesArgs& args, cudaStream_t stream, const StepProbe& probe);
   Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
-  /// Of the code tables that a scan uses.
+  /// Destinations of the code tables that a scan uses.
   int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }
 
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host

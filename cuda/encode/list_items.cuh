@@ -40,7 +40,7 @@ struct Shared {
   // take twice as many accesses.
   alignas(128) CodeTable codes;
   ReciprocalTables reciprocals;
-  /// Of the tile before each warp's: the sums of the samples of its blocks, from which DC is
+  /// For the tile before each warp's: the sums of the samples of its blocks, from which DC is
   /// predicted. Before the CTA's first tile only the last block of each component has one.
   std::uint32_t sum[kWarps][kTileBlocks];
 };
@@ -101,7 +101,7 @@ __device__ inline void wait_for_fetched() {
   __syncthreads();
 }
 
-/// What coding has to know about the lane's block, in one register.
+/// Facts about the lane's block that coding needs, in one register.
 class Coded {
  public:
   /// `before`: see before(). `starts_interval`: the tile is the first one of its interval.

@@ -1,17 +1,108 @@
-// The forward transform of a block in the registers of one thread. It equals fdct8() of
-// codec/arith/dct8.hpp for every input; tests/cuda/encode/packed_fdct_test.cpp proves it
-// (PackedFdct). A pass is a matrix product with one rounding. Rows are products of bytes, four at
-// once; odd frequencies with constants of two bytes each.
+// The forward transform and the quantisation of a block in the registers of one thread, as second
+// forms of codec/arith; tests/cuda/encode/packed_fdct_test.cpp proves that they are equal.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <bit>
+#include <cmath>
+#include <cstdint>
 
 #include "codec/arith/dct8.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/arith/tune.hpp"
-#include "cuda/encode/float_quant.hpp"
 
 namespace zerorun {
+
+// Quantisation by one multiplication in single precision. It equals quantise() of
+// codec/arith/quant.hpp for every coefficient that 8-bit samples can give and every table entry
+// (FloatQuant.EqualsQuantise).
+
+/// 1.5 * 2^23: floats of this size are whole numbers, so that adding it rounds to the nearest
+/// integer. The low bits then have that integer, a negative one in two's complement.
+inline constexpr float kFloatMagic = 12582912.0f;
+inline constexpr std::uint32_t kFloatMagicBits = 0x4B400000;
+
+/// 2^23 + 2^16, for quantised coefficients: the third byte of its bits, 1 and for a negative
+/// coefficient 0, is as small as it can be.
+inline constexpr float kLevelMagic = 8454144.0f;
+inline constexpr std::uint32_t kLevelMagicBits = 0x4B010000;
+/// Added to the magic for chroma blocks.
+inline constexpr float kChromaMagic = 131072.0f;
+
+/// 1 / 8q and a little more: a quotient that ends in exactly one half then lies beyond it and is
+/// rounded away from zero, as it should be. Any other quotient is at least 1 / 2040 away from a
+/// half, and the excess is below 2^-18 of 2^10.
+inline float quant_reciprocal(std::uint32_t q) {
+  return static_cast<float>((1.0 + 0x1p-19) / (8.0 * q));
+}
+
+/// `magic_x`: kFloatMagicBits + x, |x| <= 2^14. `magic`: kLevelMagic, or that and kChromaMagic.
+/// Gives the bits of magic + quantise(x, q).
+ZR_HD std::uint32_t quantise_float(std::uint32_t magic_x, float reciprocal, float magic) {
+#ifdef __CUDA_ARCH__
+  const float x = __uint_as_float(magic_x) - kFloatMagic;
+  return __float_as_uint(__fmaf_rn(x, reciprocal, magic));
+#else
+  const auto x = static_cast<float>(static_cast<std::int32_t>(magic_x - kFloatMagicBits));
+  return std::bit_cast<std::uint32_t>(std::fma(x, reciprocal, magic));
+#endif
+}
+
+/// 1.5 * 2^18: floats of this size are multiples of 1/32.
+inline constexpr float kFineMagic = 393216.0f;
+inline constexpr std::uint32_t kFineMagicBits = 0x48C00000;
+
+/// As quantise_float(), in 32nds: the bits of kFineMagic + x / 8q. Their low 16 bits have the
+/// quotient in 32nds. It equals fine_magnitude() of codec/arith/tune.hpp with the sign of x,
+/// without its limit: FloatQuant.FineEqualsFineMagnitude compares all coefficients and entries.
+ZR_HD std::uint32_t fine_float(std::uint32_t magic_x, float reciprocal) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(__fmaf_rn(__uint_as_float(magic_x) - kFloatMagic, reciprocal, kFineMagic));
+#else
+  const auto x = static_cast<float>(static_cast<std::int32_t>(magic_x - kFloatMagicBits));
+  return std::bit_cast<std::uint32_t>(std::fma(x, reciprocal, kFineMagic));
+#endif
+}
+
+/// `fine`: steps, a multiple of 1/32. Gives the bits of magic + round_fine() of it, with its sign:
+/// a little more than one half goes away from zero.
+ZR_HD std::uint32_t round_float(float fine, float magic) {
+  constexpr float kLittleMore = 1.0f + 0x1p-18f;
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(__fmaf_rn(fine, kLittleMore, magic));
+#else
+  return std::bit_cast<std::uint32_t>(std::fma(fine, kLittleMore, magic));
+#endif
+}
+
+/// zone_product() of codec/arith/tune.hpp for one weight; negative for what rounds to 0. Products
+/// below 2^24 are exact, and the limits they are compared with are.
+struct FloatZone {
+  float scale, offset;
+
+  ZR_HD explicit FloatZone(std::uint32_t weight)
+      : scale(static_cast<float>(160 * weight)), offset(-static_cast<float>(80 * weight)) {}
+
+  /// `fine`: magnitude in steps.
+  ZR_HD float product(float fine) const {
+#ifdef __CUDA_ARCH__
+    return __fmaf_rn(fine, scale, offset);
+#else
+    return std::fma(fine, scale, offset);
+#endif
+  }
+};
+
+/// Coefficients that may exceed the limit of fine_magnitude(): of frequencies 0 and 4 alone. A row
+/// of samples of -128..127 gives any other one at most 8 * 128 * 2.83 * 2.62 < 7600; for samples
+/// that were moved see most_overshoot().
+constexpr bool may_exceed_limit(int natural) {
+  return natural % 8 % 4 == 0 && natural / 8 % 4 == 0;
+}
+
+// The transform. It equals fdct8() of codec/arith/dct8.hpp for every input (PackedFdct). A pass is
+// a matrix product with one rounding. Rows are products of bytes, four at once; odd frequencies
+// with constants of two bytes each.
 
 /// rotate_odd() as a matrix: of[i][j] is the weight of the difference of samples j and 7 - j in
 /// frequency 2 i + 1. 16 multiplications with addition take fewer instructions than the 9
@@ -136,8 +227,8 @@ constexpr AllRowWeights all_row_weights() {
   return all;
 }
 #ifdef __CUDACC__
-/// In constant memory, which an instruction reads by itself: each weight that stands in the code
-/// takes one more instruction to get into a register. Not const, or it would stand there.
+/// In constant memory, which an instruction reads by itself; a weight in the code takes one more
+/// instruction. Not const, because the compiler would put constants into the code.
 static __constant__ AllRowWeights device_row_weights = all_row_weights();
 #endif
 
@@ -199,7 +290,7 @@ ZR_HD void fdct_column(std::uint32_t (&v)[8]) {
   const auto down = [](std::uint32_t x, int shift) {
     return kFloatMagicBits + shift_right_signed(x, shift);
   };
-  // Of three terms, since an instruction adds three.
+  // An instruction adds three terms.
   const std::uint32_t s2 = v[2] + v[5], s3 = v[3] + v[4];
   const std::uint32_t even0 = (v[0] + s3) + v[7], even3 = (v[0] - s3) + v[7];
   const std::uint32_t even1 = (v[1] + s2) + v[6], even2 = (v[1] - s2) + v[6];

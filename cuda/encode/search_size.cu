@@ -1,5 +1,5 @@
 // The search for a setting. All CTAs run the same plan on the same numbers: they meet once for each
-// setting whose symbols are counted, and nobody waits for the host.
+// setting whose symbols are counted, and no CTA waits for the host.
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/search_size.hpp"
 
@@ -31,7 +31,7 @@ __device__ void copy_words(T* to, const T* from) {
     reinterpret_cast<std::uint32_t*>(to)[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
 }
 
-/// What a setting stands for, in shared memory.
+/// Puts the tables of a setting into shared memory.
 __device__ void set_tables(const SizeTables& tables, const SizeSetting& setting, Shared& s) {
   TuneRules& rules = shared_rules();
   const int t = static_cast<int>(threadIdx.x) / kBlockSize,

@@ -49,7 +49,7 @@ struct SizeTables {
 void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
                       const ScanLayout& counted, SizeTables& out);
 
-/// What is kept of a plan from one search to the next. Plain data.
+/// A plan from one search to the next. Plain data.
 struct SizeState {
   SizePlan plan;
   std::uint32_t slot;  ///< of SearchSizeArgs::counts that comes next

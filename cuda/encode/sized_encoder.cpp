@@ -7,7 +7,7 @@
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/pipeline/tune_rules.hpp"
-#include "cuda/encode/float_quant.hpp"
+#include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/copies.hpp"
 
 namespace zerorun {
@@ -78,7 +78,7 @@ void SizedEncoder::set_size(const EncodeParams& params) {
   quality_ = params.quality;
 }
 
-/// What is kept of a frame while its launches are enqueued.
+/// A frame while its launches are enqueued.
 struct SizedEncoder::Frame {
   const FrameJob& job;
   SizedCoding* outcome;

@@ -24,7 +24,7 @@ __device__ void copy_bytes(void* to, const void* from, unsigned count) {
     static_cast<std::uint8_t*>(to)[i] = static_cast<const std::uint8_t*>(from)[i];
 }
 
-/// What stands in front of the DHT segments.
+/// Writes the header up to its DHT segments.
 __device__ void write_head(const StreamEnvelope& stream, std::uint8_t* header) {
   copy_bytes(header, stream.parts, stream.dht_at);
 }
@@ -38,7 +38,7 @@ __device__ int write_segment(const DhtSegment& segment, const HuffmanSpec& spec,
   return bytes;
 }
 
-/// What stands behind the segments, which end at `at`.
+/// Writes the rest of the header behind the segments, which end at `at`.
 __device__ void write_tail(const StreamEnvelope& stream, std::uint8_t* header, std::uint32_t at,
                            std::uint32_t* header_bytes) {
   const std::uint32_t bytes = stream.parts_bytes - stream.dht_at;

@@ -1,5 +1,5 @@
-// What callers of the primitives hand over and get back: scratch memory, the size of chunks, and
-// outcomes, whose fault is packed into 64 bits, so that atomicMin keeps the first one in the data.
+// Scratch memory of the callers, and outcomes: faults are packed into 64 bits, so that atomicMin
+// keeps the first one in the data.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -44,7 +44,7 @@ inline Status check_chunk_symbols(std::uint32_t chunk_symbols) {
 inline constexpr int kFaultCodeBits = 16;
 inline constexpr std::uint64_t kFaultCodeMask = 0x3FFF;
 
-/// The unit in which the caller is told the position; the position always orders the faults.
+/// The unit in which the caller gets the position; the position always orders the faults.
 enum class FaultPosition : std::uint64_t { hidden = 0, bytes = 0x8000, bits = 0x4000 };
 
 /// Position first: the smallest fault is the first one in the data.

@@ -21,7 +21,7 @@ struct Args {
   std::int32_t* values;
   std::uint32_t* lengths;
   std::uint64_t capacity;
-  /// Of each tile. first: status, and the runs that start in it; second: where the last one starts.
+  /// One a tile. first: status, and the runs that start in it; second: where the last one starts.
   Pair64* states;
   unsigned long long* ticket;
   Outcome* outcome;

@@ -25,8 +25,8 @@ constexpr int kThreads = kDecoderThreads;
 constexpr std::uint32_t kShortestSubBits = 512, kLongestSubBits = 4096;
 constexpr double kSubSymbols = 1200;                 // at most, on average
 constexpr double kTurns = 0.7, kTurnsOfLongest = 4;  // at least
-// Of a segment, more than the longest codeword. Where the first codeword of a segment starts is
-// kept: a walk that comes there again ends.
+// Bits of a segment: more than the longest codeword. Where the first codeword of a segment starts
+// is kept: a walk that comes there again ends.
 constexpr unsigned kSegmentBits = 256;
 static_assert(kShortestSubBits % kSegmentBits == 0);
 constexpr unsigned kNoStart = 63;  // after a fault
@@ -38,7 +38,7 @@ constexpr int kEntries = 32;
 constexpr std::uint8_t kDead = kEntries;  // no entry, because of a fault to the left
 constexpr std::uint8_t kFaulty = 64;      // added to an entry behind which a fault comes
 constexpr std::uint64_t kGroup = 256;     // subsequences whose maps one warp applies in a row
-/// Of a CTA that synchronises: its first thread stands for the subsequence before them.
+/// Subsequences of a CTA that synchronises; its first thread stands for the one before them.
 constexpr unsigned kOwnSubs = kThreads - 1;
 
 struct Args {
@@ -65,7 +65,7 @@ struct Args {
   Outcome* outcome;
 };
 
-/// What walks that only count need.
+/// Tables and input of walks that only count.
 struct CountShared {
   CodewordList list;
   CountTable counts;
@@ -105,7 +105,7 @@ struct WriteShared {
   __device__ unsigned find(unsigned window) const { return find_codeword(table, window); }
 };
 
-/// What a walk of a subsequence found.
+/// The result of a walk over a subsequence.
 struct SubWalk {
   std::uint32_t symbols = 0;
   unsigned exit = 0;  // entry of the next subsequence, if is_sound
@@ -263,7 +263,7 @@ struct OutputPart {
   unsigned entry;
   bool is_faulty;  // a fault comes behind the symbols
 
-  /// Of a subsequence that exists, or of the last one, with no room.
+  /// For a number beyond the last subsequence: the last one, with no room.
   __device__ OutputPart(const Args& a, std::uint64_t sub) {
     const std::uint64_t at = min(sub, a.subs - 1);
     const std::uint8_t noted = a.entry[at];

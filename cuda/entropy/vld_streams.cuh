@@ -15,8 +15,8 @@
 namespace zerorun::cuda_entropy {
 
 inline constexpr int kDecoderThreads = 256;
-/// Of a decoder's kernel with so much shared memory. (By itself ptxas takes 40 registers on 9.0,
-/// for a sixth CTA, and spills some.)
+/// CTAs of a decoder's kernel on a processor. By itself ptxas would take 40 registers on 9.0, for a
+/// sixth CTA, and spill some.
 constexpr unsigned decoder_ctas(std::size_t shared_bytes) {
   return bounded_ctas(5, kDecoderThreads, shared_bytes);
 }
@@ -47,7 +47,7 @@ class ThreadRing {
 
   /// The first word. Neighbours' rings begin in different fourths, which lie in different banks.
   __device__ static unsigned turn() { return threadIdx.x / 2 % 4 * 4; }
-  /// Of word 0 in the input, in bits, modulo 2^64.
+  /// Position of word 0 in the input, in bits, modulo 2^64.
   __device__ std::uint64_t first_bit() const { return first_ * 32; }
 
   __device__ void ask(unsigned at) const {

@@ -125,8 +125,8 @@ struct Pairs {
   __device__ unsigned half_total() const { return sum(0, sum(1, 0)); }
   __device__ unsigned total() const { return sum(0, sum(1, sum(2, sum(3, 0)))); }
 
-  /// Whether every pair has at most 32 bits: no byte, which is 46 at most, reaches 128 with 95
-  /// more.
+  /// Whether every pair has at most 32 bits: such bytes stay below 128 with 95 more, and larger
+  /// ones, of 46 at most, do not.
   __device__ bool fit() const {
     unsigned over = 0;
 #pragma unroll
@@ -348,7 +348,7 @@ __device__ inline bool warp_packs() {
   return __all_sync(kFullWarp, threadIdx.x < T::kPackers);
 }
 
-/// What a thread keeps in registers between the two steps.
+/// A thread's registers between the two steps.
 struct Lookups {
   Pairs pairs;   ///< only if the table is packed
   unsigned own;  ///< bits of all its symbols

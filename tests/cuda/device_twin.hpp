@@ -28,7 +28,7 @@ class DeviceTwin {
     }
   }
 
-  /// Of the device.
+  /// The frame in device memory.
   const FrameView& view() const noexcept { return view_; }
 
   /// Waits for the device and brings every byte back, padding included.

@@ -21,7 +21,7 @@
 namespace zerorun {
 namespace {
 
-/// What ptxas says of a kernel on one architecture.
+/// ptxas's report about a kernel on one architecture.
 struct Report {
   std::string kernel;  ///< mangled
   int capability = 0;

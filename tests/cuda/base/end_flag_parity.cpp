@@ -48,7 +48,7 @@ TEST_F(EndFlagParity, WaitsForEverythingBefore) {
     ++calls;
   };
   for (int turn = 1; turn <= 200; ++turn) {
-    // What ends last takes turns: a copy, a kernel, a call on the host.
+    // A copy, a kernel and a call on the host end last in turn.
     const bool copies = turn % 3 != 0, calls = turn % 3 != 1, sets = turn % 3 == 2;
     cudaError_t error = cudaSuccess;
     if (copies) {
@@ -69,7 +69,7 @@ TEST_F(EndFlagParity, WaitsForEverythingBefore) {
   }
 }
 
-/// What a kernel wrote last is there, although the one that sets the flag began beside it.
+/// The last words of a kernel are there, although the one that sets the flag began beside it.
 TEST_F(EndFlagParity, LateWordsComeBeforeTheFlag) {
   PinnedBuffer<std::uint32_t> words;
   ASSERT_TRUE(words.reserve(kLateWords));
@@ -88,7 +88,7 @@ std::chrono::nanoseconds time_of_thread() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// Who tells CUDA to let a waiting thread sleep gets one that sleeps.
+/// A waiting thread sleeps where the application asked CUDA for that.
 TEST_F(EndFlagParity, SleepsIfTheApplicationWantsThat) {
   ASSERT_EQ(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync), cudaSuccess);
   Stream stream;

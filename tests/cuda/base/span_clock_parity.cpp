@@ -1,5 +1,5 @@
-// Coders tell a thread that asks what the device did for each frame, step by step, and code the
-// same as for one that does not ask.
+// Coders report the steps of the device for each frame to a thread with DeviceSpans, and code the
+// same without.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ class SpanClockParity : public GpuTest {
   const TestFrame frame_ = make_frame(Content::photo, PixelFormat::yuv420p, 641, 483, 1);
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
-  std::vector<std::byte> jpeg_;  // by an encoder that nobody asked
+  std::vector<std::byte> jpeg_;  // by an encoder without DeviceSpans
 };
 
 TEST_F(SpanClockParity, AnEncoderTellsEachFrameOfAThreadThatAsks) {
@@ -77,7 +77,7 @@ TEST_F(SpanClockParity, AnEncoderTellsEachFrameOfAThreadThatAsks) {
       EXPECT_EQ(steps_of(measured), (Steps{kUp, kRun, kDown}));
       EXPECT_TRUE(found == jpeg_);
     }
-    ASSERT_TRUE(encoder_->encode(frame_.view(), found));  // tells nobody
+    ASSERT_TRUE(encoder_->encode(frame_.view(), found));  // without DeviceSpans
     EXPECT_TRUE(found == jpeg_);
   }
 }
@@ -99,7 +99,7 @@ TEST_F(SpanClockParity, ADecoderTellsScansAndTheFrame) {
     EXPECT_EQ(squared_error(std::as_const(plain).view(), std::as_const(found).view()).sum,
               (std::array<std::uint64_t, 3>{}));
     EXPECT_EQ(decode(PixelFormat::rgb24, found), (Steps{kUp, kRun, kRun, kDown}));
-    ASSERT_TRUE(decoder_->decode(jpeg_, PixelFormat::rgb24, found));  // tells nobody
+    ASSERT_TRUE(decoder_->decode(jpeg_, PixelFormat::rgb24, found));  // without DeviceSpans
   }
 }
 

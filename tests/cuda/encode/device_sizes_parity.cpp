@@ -96,7 +96,7 @@ TEST_F(DeviceSizesParity, ManySizes) {
   EXPECT_GT(reached_ * 2, all_);
 }
 
-/// What is smaller than a cap stays as it is.
+/// Streams below a cap stay as they are.
 TEST_F(DeviceSizesParity, Caps) {
   for (const Tune tune : {Tune::exact, Tune::photo, Tune::text})
     for (const std::size_t most : {20000u, 90000u, 2000000u}) {

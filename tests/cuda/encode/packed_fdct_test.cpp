@@ -2,17 +2,17 @@
 // product modulo 2^32, then a rounding shift. The matrices are compared here, and the parts that
 // are not linear - the roundings, and the split into bytes - are tried with many inputs.
 // SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <gtest/gtest.h>
 #include <numeric>
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
 #include "codec/arith/tune.hpp"
-#include "cuda/encode/float_quant.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 #include "tests/support/random.hpp"
 
@@ -101,7 +101,7 @@ TEST(PackedFdct, RowsEqualTheDefinition) {
   }
 }
 
-/// Of four samples that are near the ends of the range, in any order.
+/// Four samples that are near the ends of the range, in any order.
 TEST(PackedFdct, ClippedBytesAreFound) {
   constexpr std::uint8_t kValues[] = {0, 1, 2, 126, 127, 128, 129, 253, 254, 255};
   for (int i = 0; i < 10'000; ++i) {
@@ -161,7 +161,7 @@ TEST(PackedFdct, MovedRowsEqualTheDefinition) {
   }
 }
 
-/// Of the columns only the odd frequencies are written in another form than in the definition.
+/// Only the odd frequencies of columns have another form than the definition.
 TEST(PackedFdct, OddRotationIsTheDefinitions) {
   for (int j = 0; j < 4; ++j) {
     std::uint32_t d[4] = {};

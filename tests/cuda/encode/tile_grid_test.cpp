@@ -1,8 +1,9 @@
 // How the encoder cuts a scan into tiles and chunks.
 // SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <gtest/gtest.h>
 
 #include "cuda/base/known_divisor.hpp"
 #include "cuda/encode/tile_grid.hpp"

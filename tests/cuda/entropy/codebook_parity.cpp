@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "tests/cuda/entropy/device_call.hpp"
 #include "tests/cuda/entropy/inputs.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/cuda/entropy/device_call.hpp"
+#include "tests/cuda/entropy/inputs.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/cuda/entropy/device_call.hpp"
 #include "tests/cuda/entropy/inputs.hpp"
 #include "tests/support/gpu.hpp"
 
@@ -90,7 +89,7 @@ TEST_F(EncodeParity, EverySizeAndEntropy) {
   }
 }
 
-/// What a kernel before left in shared memory is not in the output's last word, behind its bits.
+/// Shared memory of an earlier kernel does not show in the output's last word, behind its bits.
 TEST_F(EncodeParity, BitsBehindTheLastAreZero) {
   const Bytes noise = bytes_of(100'003, 8.0, 3);
   const Codebook book_of_noise = codebook_of(noise, 32);

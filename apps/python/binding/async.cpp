@@ -193,10 +193,6 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
     if (image.device() != kHost)
       fail_argument(
           "image is in the memory of a GPU; Encoder.encode_into() codes it there without waiting");
-    {
-      const WithoutGil no_gil;
-      image.settle();
-    }
     SubmitOptions options;
     if (!quality.is_none()) options.quality = parse_int(quality, "quality");
     const ConstFrameView view = image.view();

@@ -108,8 +108,7 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params
   check_cuda_after_fork();
   if (params.backend == Backend::cpu ||
       (params.backend == Backend::cuda && params.device != device))
-    fail_argument("the images are on cuda:" + std::to_string(device) +
-                  ", but device is another one");
+    fail_argument("the images are on cuda:", device, ", but device is another one");
   std::vector<Image*> images;
   for (EncodeJob* job : jobs) {
     if (job->image->device() != device) fail_argument("the images of a batch must be on one GPU");

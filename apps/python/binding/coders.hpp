@@ -32,9 +32,9 @@ class Encoders {
   /// Errors: ArgumentError for another device than the encoder's.
   DeviceEncodeBox& on_device(int device);
   /// Encodes into `stream`. Needs no GIL.
-  Status encode_host(Image& image);
+  Status encode_host(const Image& image);
   /// Errors of a picture in host memory are returned, all others thrown.
-  Status encode(Image& image, std::uintptr_t on, nb::bytes& jpeg);
+  Status encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg);
   void set_quality(int quality);
   Backend backend() { return host().backend(); }
 

@@ -26,8 +26,7 @@ void check_target(int device, int data_device, const DecodeParams& params) {
   if (params.backend == Backend::cpu)
     fail_argument("the picture goes to a GPU, but device is 'cpu'");
   if (params.backend == Backend::cuda && params.device != device)
-    fail_argument("out is on cuda:" + std::to_string(device) +
-                  ", but device is 'cuda:" + std::to_string(params.device) + "'");
+    fail_argument("out is on cuda:", device, ", but device is 'cuda:", params.device, "'");
   if (data_device != kHost && data_device != device)
     fail_argument("data and out are on two devices");
 }
@@ -159,7 +158,7 @@ bool wants_device(nb::handle to, const DecodeParams& params) {
   const std::string text = utf8_of(nb::str(to));
   if (text == "host") return false;
   if (text == "device") return true;
-  fail_argument("to is '" + text + "', but must be None, 'host' or 'device'");
+  fail_argument("to is '", text, "', but must be None, 'host' or 'device'");
 }
 
 void bind_decode(nb::module_& module) {

@@ -222,7 +222,7 @@ int device_of_memory(const void* first, const void* last, const std::string& nam
   const cudaPointerAttributes begin = attributes_of(first, name), end = attributes_of(last, name);
   if (begin.type == cudaMemoryTypeUnregistered || begin.type != end.type ||
       begin.device != end.device)
-    fail_frame(name +
+    fail_frame(name,
                " points to memory that is not CUDA's from its first to its last byte; it may have "
                "been freed");
   return begin.type == cudaMemoryTypeHost ? kHost : begin.device;

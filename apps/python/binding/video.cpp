@@ -93,7 +93,7 @@ class PacketReader {
     const double seconds = static_cast<double>(frame) / rate.value();
     const double pts = seconds / info.time_base.value() + 0.5;
     constexpr double kMostPts = 1e18;  // and the first one of the file still fits beside it
-    if (frame < 0 || !(pts < kMostPts)) fail_argument("there is no frame " + std::to_string(frame));
+    if (frame < 0 || !(pts < kMostPts)) fail_argument("there is no frame ", frame);
     return value_of(without_gil(
         [&] { return shared->file->seek(info.first_pts + static_cast<std::int64_t>(pts)); }));
   }

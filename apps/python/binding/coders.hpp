@@ -173,7 +173,6 @@ void bind_encode(nb::module_& module);
 void bind_decode(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_async(nb::module_& module);
-void bind_info(nb::module_& module);
 void bind_video(nb::module_& module);
 
 /// True if results go to device memory: the caller said so, or chose a GPU and not `to`.

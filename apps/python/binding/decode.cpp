@@ -61,9 +61,9 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
   const JpegData jpeg(data, on);
   Picture picture = make_target(jpeg, {format, out, to, stream, on}, params);
-  auto lent = decoder_pool().take(params);
+  auto lent = pools().decoders.take(params);
   Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
-  decoder_pool().give_back(std::move(lent));
+  pools().decoders.give_back(std::move(lent));
   value_of(std::move(report));
   return std::move(picture.object);
 }
@@ -145,12 +145,6 @@ Result<DecodeReport> Decoders::decode(const JpegData& jpeg, const Picture& to, s
   auto& box = on_device_[to.device];
   if (!box) box = DeviceDecodeBox::make(params_, to.device);
   return box->decode(jpeg, to.view, on);
-}
-
-CoderPool<Decoders, DecodeParams>& decoder_pool() {
-  static auto& pool = *new CoderPool<Decoders, DecodeParams>(
-      [](const DecodeParams& params) { return std::make_unique<Decoders>(params); });
-  return pool;
 }
 
 bool wants_device(nb::handle to, const DecodeParams& params) {

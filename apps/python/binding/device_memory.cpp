@@ -17,18 +17,18 @@ namespace zerorun::python {
 namespace {
 
 /// A pool of this module's own for each device. CUDA frees them at the end of the process.
-struct Pools {
+struct MemoryPools {
   std::mutex mutex;
   std::map<int, cudaMemPool_t> of_device;
 };
-Pools& pools() {
-  static auto& all = *new Pools;
+MemoryPools& memory_pools() {
+  static auto& all = *new MemoryPools;
   return all;
 }
 
 /// Asking the system for memory takes milliseconds, so the pool keeps what it has.
 Result<cudaMemPool_t> pool_of(int device) {
-  Pools& all = pools();
+  MemoryPools& all = memory_pools();
   const std::lock_guard lock(all.mutex);
   const auto found = all.of_device.find(device);
   if (found != all.of_device.end()) return found->second;
@@ -259,7 +259,7 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
   release_lanes();
-  Pools& all = pools();
+  MemoryPools& all = memory_pools();
   const std::lock_guard lock(all.mutex);
   for (const auto& [device, pool] : all.of_device) {
     const OnDevice current(device);

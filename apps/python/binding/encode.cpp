@@ -15,10 +15,10 @@ nb::bytes encode_once(nb::handle object, nb::handle format, nb::handle size, nb:
   const EncodeParams params = encode_params(options);
   const std::uintptr_t on = stream_handle(stream, object);
   const Image image = Image::from(object, image_hints(format, size), on);
-  auto lent = encoder_pool().take(params);
+  auto lent = pools().encoders.take(params);
   nb::bytes jpeg("");
   Status status = lent.coder->encode(image, on, jpeg);
-  encoder_pool().give_back(std::move(lent));
+  pools().encoders.give_back(std::move(lent));
   check(std::move(status));
   return jpeg;
 }
@@ -120,18 +120,9 @@ void Encoders::set_quality(int quality) {
   on_device_.clear();
 }
 
-static std::unique_ptr<Encoders> make_encoders(const EncodeParams& params) {
-  return std::make_unique<Encoders>(params);
-}
-
-CoderPool<Encoders, EncodeParams>& encoder_pool() {
-  static auto& pool = *new CoderPool<Encoders, EncodeParams>(&make_encoders);
-  return pool;
-}
-
-CoderPool<Encoders, EncodeParams>& batch_encoder_pool() {
-  static auto& pool = *new CoderPool<Encoders, EncodeParams>(&make_encoders, 4);
-  return pool;
+Pools& pools() {
+  static auto& all = *new Pools;
+  return all;
 }
 
 void bind_encode(nb::module_& module) {

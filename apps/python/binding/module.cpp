@@ -79,9 +79,9 @@ std::vector<std::string> instruction_set_names() {
 }
 
 void release_all() {
-  encoder_pool().clear();
-  decoder_pool().clear();
-  batch_encoder_pool().clear();
+  pools().encoders.clear();
+  pools().decoders.clear();
+  pools().batch_encoders.clear();
   release_workers();
   release_device_memory();
 }

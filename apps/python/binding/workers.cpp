@@ -15,7 +15,7 @@
 
 #include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/coders.hpp"
-#include "codec/base/read_fully.hpp"
+#include "codec/base/interruptions.hpp"
 
 namespace zerorun::python {
 namespace {

@@ -81,6 +81,12 @@ def test_close_ends_a_receiver_that_waits():
     assert ended == ["already_finished"]
 
 
+def test_inspect_says_that_a_stream_is_progressive():
+    progressive = bytearray(JPEG)
+    progressive[progressive.index(b"\xff\xc0") + 1] = 0xC2
+    assert zerorun.inspect(progressive).progressive and not zerorun.inspect(JPEG).progressive
+
+
 def test_kinds_of_errors():
     lossless = bytearray(JPEG)
     lossless[lossless.index(b"\xff\xc0") + 1] = 0xC3

@@ -56,7 +56,7 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
       nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
       info.extended, info.has_jfif, info.standard_huffman_tables,
       nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
-      nb::tuple(segment_list(info.segments)), info.header_bytes);
+      nb::tuple(segment_list(info.segments)), info.header_bytes, info.progressive);
 }
 
 nb::list list_devices() {

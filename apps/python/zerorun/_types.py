@@ -45,6 +45,7 @@ class StreamInfo(NamedTuple):
     segments: Tuple[Tuple[int, bytes], ...]
     """APPn and COM segments in order: (marker, payload)."""
     header_bytes: int
+    progressive: bool
 
 
 class Report(NamedTuple):
@@ -56,7 +57,7 @@ class Report(NamedTuple):
     concealed_intervals: int
     """Damaged parts that were concealed; 0 for a sound stream."""
     cpu_scans: int
-    """Scans that the CUDA backend left to the CPU."""
+    """Scans that the CUDA backend left to the CPU: damaged ones, and those of progressive streams."""
     first_problem: Optional[Error]
 
 

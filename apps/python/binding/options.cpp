@@ -179,14 +179,10 @@ struct Option {
   void (*set)(Params& params, nb::handle value, const char* key);
 };
 
-template <typename Params, auto kMember, auto kParse>
+template <auto kMember, auto kParse, typename Params>
 void set(Params& params, nb::handle value, const char* key) {
   params.*kMember = kParse(value, key);
 }
-template <auto kMember, auto kParse>
-constexpr auto kSet = &set<EncodeParams, kMember, kParse>;
-template <auto kMember, auto kParse>
-constexpr auto kSetDecode = &set<DecodeParams, kMember, kParse>;
 
 template <auto kMember, auto kParse>
 void set_size(EncodeParams& params, nb::handle value, const char* key) {
@@ -214,40 +210,40 @@ void set_device(Params& params, nb::handle value, const char*) {
 
 using E = EncodeParams;
 constexpr Option<E> kEncodeOptions[] = {
-    {"quality", kSet<&E::quality, parse_int>},
-    {"subsampling", kSet<&E::subsampling, parse_subsampling>},
-    {"tune", kSet<&E::tune, parse_name<kAllTunes, kTuneChoices>>},
-    {"effort", kSet<&E::effort, parse_name<kAllEfforts, kEffortChoices>>},
-    {"tables", kSet<&E::tables, parse_name<kAllQuantTables, kTableChoices>>},
-    {"huffman", kSet<&E::huffman, parse_word<HuffmanTables, kHuffmanWords, kHuffmanChoices>>},
-    {"restart", kSet<&E::restart, parse_restart>},
+    {"quality", set<&E::quality, parse_int>},
+    {"subsampling", set<&E::subsampling, parse_subsampling>},
+    {"tune", set<&E::tune, parse_name<kAllTunes, kTuneChoices>>},
+    {"effort", set<&E::effort, parse_name<kAllEfforts, kEffortChoices>>},
+    {"tables", set<&E::tables, parse_name<kAllQuantTables, kTableChoices>>},
+    {"huffman", set<&E::huffman, parse_word<HuffmanTables, kHuffmanWords, kHuffmanChoices>>},
+    {"restart", set<&E::restart, parse_restart>},
     {"target_size", set_size<&SizeGoal::target_bytes, parse_size>},
     {"max_size", set_size<&SizeGoal::max_bytes, parse_size>},
     {"target_psnr", set_size<&SizeGoal::target_psnr, parse_target>},
     {"target_ssim", set_size<&SizeGoal::target_ssim, parse_target>},
-    {"luma_table", kSet<&E::luma_table, parse_table>},
-    {"chroma_table", kSet<&E::chroma_table, parse_table>},
-    {"jfif_header", kSet<&E::jfif_header, parse_bool>},
+    {"luma_table", set<&E::luma_table, parse_table>},
+    {"chroma_table", set<&E::chroma_table, parse_table>},
+    {"jfif_header", set<&E::jfif_header, parse_bool>},
     {"pixel_aspect", set_aspect},
-    {"segments", kSet<&E::segments, parse_segments>},
+    {"segments", set<&E::segments, parse_segments>},
     {"device", set_device<E>},
-    {"threads", kSet<&E::threads, parse_int>},
+    {"threads", set<&E::threads, parse_int>},
     {"instruction_set",
-     kSet<&E::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
+     set<&E::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
 };
 
 using D = DecodeParams;
 constexpr Option<D> kDecodeOptions[] = {
-    {"upsampling", kSetDecode<&D::upsampling,
-                              parse_word<ChromaUpsampling, kUpsamplingWords, kUpsamplingChoices>>},
-    {"strict", kSetDecode<&D::strict, parse_bool>},
+    {"upsampling",
+     set<&D::upsampling, parse_word<ChromaUpsampling, kUpsamplingWords, kUpsamplingChoices>>},
+    {"strict", set<&D::strict, parse_bool>},
     {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
     {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
     {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
     {"device", set_device<D>},
-    {"threads", kSetDecode<&D::threads, parse_int>},
+    {"threads", set<&D::threads, parse_int>},
     {"instruction_set",
-     kSetDecode<&D::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
+     set<&D::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
 };
 
 template <typename Params, std::size_t N>

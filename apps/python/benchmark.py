@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: MIT
 """usage: python apps/python/benchmark.py [--rounds 9] [--small] PHOTO.jpg...
 
-Needs PyTorch with CUDA. Prints medians in microseconds a picture, all contestants taking turns, and
-exits with 1 if one of them returned something wrong. Photos of 4K are used as they are; smaller ones
-are repeated side by side. --small: a tenth of the pictures, to see that it runs."""
+Needs PyTorch with CUDA. Prints medians in microseconds a picture, all contestants taking turns, then
+every way into the package with the time of its kernels beside it, and exits with 1 if one of them
+returned something wrong. Photos of 4K are used as they are; smaller ones are repeated side by side.
+--small: a tenth of the pictures, to see that it runs."""
 from __future__ import annotations
 
 import argparse
@@ -15,6 +16,7 @@ import pathlib
 import random
 import statistics
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -182,6 +184,87 @@ def row(title, calls, count, check, rounds):
     wrong.extend(f"{title}: {failure}" for failure in failures)
 
 
+def kernel_seconds(call):
+    """The time in which kernels ran in one call, by the profiler of CUDA; copies do not count."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        call()
+        torch.cuda.synchronize()
+    spans = sorted((event.time_range.start, event.time_range.end) for event in profile.events()
+                   if event.device_type == torch.autograd.DeviceType.CUDA
+                   and not event.name.startswith(("Memcpy", "Memset")))
+    busy = end = 0
+    for start, stop in spans:  # kernels of several streams run at the same time
+        busy += max(0, stop - max(start, end))
+        end = max(end, stop)
+    return busy / 1e6
+
+
+def ways(tensor, folder, count):
+    """Every public way: its pictures, and a call that returns streams or pictures."""
+    picture = tensor.cpu().numpy()
+    on_gpu = {"quality": QUALITY, "device": "cuda"}
+    jpeg = zerorun.encode(picture, quality=QUALITY, device="cpu")
+    encoder, decoder = zerorun.Encoder(**on_gpu), zerorun.Decoder(device="cuda")
+    encoders, decoders = zerorun.AsyncEncoder(**on_gpu), zerorun.AsyncDecoder(device="cuda")
+    out, size = torch.empty_like(tensor), torch.empty(8, dtype=torch.uint8, device="cuda")
+    room = torch.empty(zerorun.max_encoded_bytes("rgb24", picture.shape[1::-1]), dtype=torch.uint8, device="cuda")
+    memory = bytearray(picture.size)
+    file, video = pathlib.Path(folder, "one.jpg"), pathlib.Path(folder, "many.mjpeg")
+    file.write_bytes(jpeg)
+
+    def encode_into():
+        encoder.encode_into(tensor, room, size)
+        return [room[:int(size.view(torch.int64).item())].cpu().numpy().tobytes()]
+
+    def write_video():
+        with zerorun.VideoWriter(video, overwrite=True, **on_gpu) as writer:
+            for _ in range(count):
+                writer.write(picture)
+        return []
+    write_video()
+    return jpeg, {
+        "encode(tensor)": (1, lambda: [zerorun.encode(tensor, quality=QUALITY)]),
+        "encode(array)": (1, lambda: [zerorun.encode(picture, **on_gpu)]),
+        "Encoder.encode(tensor)": (1, lambda: [encoder.encode(tensor)]),
+        "Encoder.encode_into(tensor), and its bytes": (1, encode_into),
+        "Encoder.encode_into(array)": (1, lambda: [bytes(memory[:encoder.encode_into(picture, memory)])]),
+        "encode_batch(tensors)": (count, lambda: zerorun.encode_batch([tensor] * count, quality=QUALITY)),
+        "encode_batch(arrays)": (count, lambda: zerorun.encode_batch([picture] * count, **on_gpu)),
+        "AsyncEncoder.map(arrays)": (count, lambda: list(encoders.map([picture] * count))),
+        "VideoWriter.write(array)": (count, write_video),
+        "decode(bytes) to the GPU": (1, lambda: [zerorun.decode(jpeg, device="cuda")]),
+        "decode(bytes, out=tensor)": (1, lambda: [zerorun.decode(jpeg, out=out)]),
+        "decode(bytes, to='host')": (1, lambda: [zerorun.decode(jpeg, device="cuda", to="host")]),
+        "Decoder.decode(bytes)": (1, lambda: [decoder.decode(jpeg, to="device")]),
+        "decode_batch(bytes) to the GPU": (count, lambda: zerorun.decode_batch([jpeg] * count, device="cuda")),
+        "decode_batch(files) to the GPU": (count, lambda: zerorun.decode_batch([file] * count, device="cuda")),
+        "decode_batch(bytes, to='host')": (count, lambda: zerorun.decode_batch([jpeg] * count, device="cuda", to="host")),
+        "AsyncDecoder.map(bytes)": (count, lambda: list(decoders.map([jpeg] * count))),
+        "VideoReader": (count, lambda: list(zerorun.VideoReader(video, device="cuda"))),
+        "inspect(bytes)": (1, lambda: zerorun.inspect(jpeg) and []),
+    }
+
+
+def on_host(picture):
+    return picture.cpu().numpy() if isinstance(picture, torch.Tensor) else np.asarray(
+        picture.numpy() if hasattr(picture, "numpy") else picture)
+
+
+def print_ways(title, tensor, count, rounds):
+    print(f"\n| {title}: us a picture, median of {rounds} | call | kernels |\n| --- | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder:
+        jpeg, calls = ways(tensor, folder, count)
+        pixels = zerorun.decode(jpeg, device="cpu")
+        for name, (pictures, call) in calls.items():
+            results = call()
+            if any(r != jpeg if isinstance(r, bytes) else not np.array_equal(on_host(r), pixels) for r in results):
+                wrong.append(f"{name}: not the bytes or samples of the CPU")
+            del results
+            seconds = statistics.median([timed(call) for _ in range(rounds + 2)][2:])
+            print(f"| `{name}` | {seconds / pictures * 1e6:.1f} | {kernel_seconds(call) / pictures * 1e6:.1f} |",
+                  flush=True)
+
+
 def canvases(photos):
     """The photos in at least 3840x2160, repeated side by side where they are smaller."""
     result = []
@@ -250,6 +333,8 @@ def main():
         stream = zerorun.encode(piece(pictures[0], *SHAPES[name], generator), quality=QUALITY, restart=None,
                                 device="cpu")
         decode_row(f"`decode(bytes, device=\"cuda\")`, {name}", [stream], 5 * options.rounds)
+    for name in SHAPES:
+        print_ways(name, tensors_of(name, 1)[0], max(2, 32 // part), options.rounds)
     for failure in wrong:
         print(failure, file=sys.stderr)
     return 1 if wrong else 0

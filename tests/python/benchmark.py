@@ -1,13 +1,11 @@
-# Times the Python package: beside C++ (zerorun bench), Pillow, simplejpeg and PyTurboJPEG on the CPU;
-# a mixed batch and a folder of small files on a GPU. Paired: all contestants take turns.
+# Times the Python package beside Pillow, simplejpeg and PyTurboJPEG on the CPU, where all take turns, and a
+# folder of small files. apps/python/benchmark.py times pictures on a GPU.
 # SPDX-License-Identifier: MIT
 """usage: python tests/python/benchmark.py [--size 3840x2160] [--quality 90] [--rounds 15] PHOTO...
-       python tests/python/benchmark.py --batch 256 [--folder 10000] [--threads N] PHOTO...
-       python tests/python/benchmark.py --tensors [--size 3840x2160] PHOTO..."""
+       python tests/python/benchmark.py --folder 10000 [--device cuda] PHOTO..."""
 from __future__ import annotations
 
 import argparse
-import ctypes
 import io
 import os
 import pathlib
@@ -112,47 +110,6 @@ def decoders(jpeg):
     return calls
 
 
-class CFrame(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("format", ctypes.c_int32),
-                ("width", ctypes.c_int32), ("height", ctypes.c_int32),
-                ("data", ctypes.c_void_p * 3), ("stride", ctypes.c_ssize_t * 3)]
-
-
-class CParams(ctypes.Structure):
-    """Fields that both kinds of parameters have at these places; the rest is 0."""
-    _fields_ = [("struct_size", ctypes.c_size_t), ("fields", ctypes.c_int32 * 64)]
-
-
-def library_calls(path, pixels, jpeg, quality):
-    """The same calls of libzerorun.so by its C interface, on one thread: what the binding adds."""
-    library = ctypes.CDLL(path)
-    encode_params, decode_params = CParams(ctypes.sizeof(CParams)), CParams(ctypes.sizeof(CParams))
-    encode_params.fields[0] = quality
-    encode_params.fields[5], encode_params.fields[7] = 1, 1  # CPU, one thread
-    decode_params.fields[2], decode_params.fields[4] = 1, 1
-    encoder, decoder = ctypes.c_void_p(), ctypes.c_void_p()
-    assert library.zerorun_encoder_create(ctypes.byref(encode_params), ctypes.byref(encoder), None) == 0
-    assert library.zerorun_decoder_create(ctypes.byref(decode_params), ctypes.byref(decoder), None) == 0
-
-    def frame_of(array):
-        height, width, _ = array.shape
-        rgb24 = 10
-        return CFrame(ctypes.sizeof(CFrame), rgb24, width, height,
-                      (ctypes.c_void_p * 3)(array.ctypes.data), (ctypes.c_ssize_t * 3)(array.strides[0]))
-    source, out, target = frame_of(pixels), np.empty_like(pixels), ctypes.c_void_p()
-    into, size = frame_of(out), ctypes.c_size_t()
-
-    def encode():
-        assert library.zerorun_encoder_encode(encoder, ctypes.byref(source), ctypes.byref(target),
-                                              ctypes.byref(size)) == 0
-
-    def decode(kept=out):  # `into` has its address alone
-        assert kept is not None
-        assert library.zerorun_decoder_decode_to(decoder, jpeg, ctypes.c_size_t(len(jpeg)),
-                                                 ctypes.byref(into), None) == 0
-    return encode, decode
-
-
 def libjpeg_stream(pixels, quality):
     """A stream without restart markers, as cameras write it."""
     return zerorun.encode(pixels, quality=quality, restart=None)
@@ -166,9 +123,6 @@ def single(options, photos):
           f"{os.cpu_count()} cores; {options.rounds} rounds; median, least, and the "
           f"median ratio to the first row")
     encode, decode = encoders(pixels, options.quality), decoders(jpeg)
-    if options.library:
-        encode["libzerorun.so, one thread"], decode["libzerorun.so, one thread"] = library_calls(
-            options.library, pixels, jpeg, options.quality)
     clock = time.process_time if options.cpu_time else time.perf_counter
     show("encode", paired(encode, options.rounds, clock))
     show("decode (a stream without restart markers)", paired(decode, options.rounds, clock))
@@ -190,27 +144,6 @@ def pieces(photos, count, least, most, seed=1):
     return streams
 
 
-def batches(options, photos):
-    """All contestants take turns: samples and colours, and numbers of threads."""
-    streams = pieces(photos, options.batch, 0.1, 12)
-
-    def contestant(form, workers):
-        def call():
-            results = zerorun.decode_batch(streams, form, device=options.device, workers=workers)
-            assert not any(isinstance(result, Exception) for result in results)
-            if options.device != "cpu":
-                # Waits for all; the smallest, so that hardly anything is copied.
-                small = results[0][0] if isinstance(results[0], tuple) else results[0]
-                small.numpy()
-        return call
-    calls = {f"decode_batch to {form}, {workers or 'automatic'} workers": contestant(form, workers)
-             for form in ("yuv420p", "rgb24") for workers in map(int, options.threads.split(","))}
-    print(f"{len(streams)} photos of 0.1 to 12 megapixels, {sum(map(len, streams)) >> 20} MiB of JPEG "
-          f"in pageable memory, to {options.device}")
-    for title, (seconds, _, _) in paired(calls, options.rounds).items():
-        print(f"  {title:44} {seconds / len(streams) * 1e6:8.1f} us an image")
-
-
 def folder(options, photos):
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as at:
         streams = pieces(photos, 200, 0.1, 0.5)
@@ -228,56 +161,18 @@ def folder(options, photos):
                   f"{size}: {statistics.median(rates[1:]):.0f} images/s (device {options.device})")
 
 
-def tensors(options, photos):
-    """Single pictures in the memory of a GPU, by PyTorch; the host waits at the end alone."""
-    import torch
-    width, height = map(int, options.size.split("x"))
-    tensor = torch.from_numpy(resized(photos[0], (width, height))).cuda()
-    encoder, decoder = zerorun.Encoder(device="cuda"), zerorun.Decoder(device="cuda")
-    jpeg = libjpeg_stream(tensor, 90)
-    out = torch.empty_like(tensor)
-    room = torch.empty(zerorun.max_encoded_bytes("rgb24", (width, height)), dtype=torch.uint8,
-                       device="cuda")
-    size = torch.empty(8, dtype=torch.uint8, device="cuda")
-    calls = {"encode() to bytes": lambda: encoder.encode(tensor),
-             "encode_into() device memory": lambda: encoder.encode_into(tensor, room, size),
-             "decode(out=tensor)": lambda: decoder.decode(jpeg, out=out),
-             "decode() to a new array": lambda: decoder.decode(jpeg)}
-    for name, call in calls.items():
-        for _ in range(20):
-            call()
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(300):
-            call()
-        torch.cuda.synchronize()
-        print(f"{width}x{height} RGB, {len(jpeg)} bytes: {name:28} "
-              f"{(time.perf_counter() - begin) / 300 * 1e6:8.1f} us")
-
-
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("photos", nargs="+")
     parser.add_argument("--size", default="3840x2160")
     parser.add_argument("--quality", type=int, default=90)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--folder", type=int, default=0)
-    parser.add_argument("--threads", default="0", help="of --batch; a list: 0,8,16")
     parser.add_argument("--cpu-time", action="store_true",
                         help="seconds of all threads: for machines where others work, too")
-    parser.add_argument("--library", help="libzerorun.so, whose C interface is timed, too")
-    parser.add_argument("--tensors", action="store_true")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
-    if options.batch:
-        batches(options, options.photos)
-    if options.folder:
-        folder(options, options.photos)
-    if options.tensors:
-        tensors(options, options.photos)
-    if not (options.batch or options.folder or options.tensors):
-        single(options, options.photos)
+    (folder if options.folder else single)(options, options.photos)
 
 
 if __name__ == "__main__":

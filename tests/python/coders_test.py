@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import zerorun
 
-from support import PHOTOS, picture, same
+from support import picture, run_threads, same
 
 RGB = picture("rgb24", 200, 120)
 JPEG = zerorun.encode(RGB, device="cpu")
@@ -79,6 +79,13 @@ def test_close_ends_a_receiver_that_waits():
     coder.close()
     receiver.join(30)
     assert ended == ["already_finished"]
+
+
+def test_inspect_says_that_a_stream_is_progressive():
+    progressive = bytearray(JPEG)
+    progressive[progressive.index(b"\xff\xc0") + 1] = 0xC2
+    progressive[progressive.index(b"\xff\xda") + 12] = 0  # its first scan has the DC coefficients alone
+    assert zerorun.inspect(progressive).progressive and not zerorun.inspect(JPEG).progressive
 
 
 def test_kinds_of_errors():
@@ -380,22 +387,6 @@ def test_a_frame_lives_while_it_is_in_flight():
     gc.collect()
 
 
-def run_threads(count, work):
-    failures = []
-
-    def guarded(number):
-        try:
-            work(number)
-        except BaseException as error:  # noqa: B902 - the main thread tells it
-            failures.append(error)
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
-
-
 def test_threads_share_coders():
     images = [picture("rgb24", 80 + i, 60, i) for i in range(8)]
     wanted = [zerorun.encode(image) for image in images]
@@ -564,15 +555,6 @@ def test_keyboard_interrupt(call):
         assert child.returncode == 0
     finally:
         child.kill()
-
-
-def test_photos():
-    for path in PHOTOS:
-        data = path.read_bytes()
-        info = zerorun.inspect(data)
-        pixels = zerorun.decode(data)
-        assert pixels.shape == (info.height, info.width, 3)
-        assert same(np.array(zerorun.Decoder().decode(data)), pixels)
 
 
 def test_help_and_names():

@@ -5,13 +5,12 @@ import glob
 import multiprocessing
 import os
 import signal
-import threading
 
 import numpy as np
 import pytest
 import zerorun
 
-from support import PHOTOS, picture, planes, same
+from support import PHOTOS, picture, planes, run_threads, same
 
 REQUIRED = os.environ.get("ZERORUN_REQUIRE_GPU") == "1"
 if not REQUIRED and not (zerorun.built_with_cuda and any(d.usable for d in zerorun.devices())):
@@ -298,23 +297,14 @@ def test_memory_of_batches_is_bounded_and_released():
 def test_batches_on_threads_with_streams():
     images = [picture("rgb24", 500 + 40 * i, 375, i) for i in range(24)]
     wanted = zerorun.encode_batch(images, device="cpu")
-    failures = []
 
-    def work():
-        try:
-            stream = ctypes.c_void_p()
-            cuda("cudaStreamCreate", ctypes.byref(stream))
-            tensors = [on_gpu(image) for image in images]
-            for _ in range(20):
-                assert zerorun.encode_batch(tensors, stream=stream.value) == wanted
-        except BaseException as error:  # noqa: B902 - the main thread tells it
-            failures.append(error)
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    def work(_):
+        stream = ctypes.c_void_p()
+        cuda("cudaStreamCreate", ctypes.byref(stream))
+        tensors = [on_gpu(image) for image in images]
+        for _ in range(20):
+            assert zerorun.encode_batch(tensors, stream=stream.value) == wanted
+    run_threads(6, work)
 
 
 def test_a_signal_ends_a_batch():
@@ -435,26 +425,17 @@ def test_threads_with_streams():
     image = picture("rgb24", 400, 300)
     wanted = zerorun.encode(image, device="cpu")
     pixels = zerorun.decode(wanted, device="cpu")
-    failures = []
 
-    def work():
-        try:
-            stream = ctypes.c_void_p()
-            cuda("cudaStreamCreate", ctypes.byref(stream))
-            array = on_gpu(image)
-            encoder, decoder = zerorun.Encoder(device="cuda"), zerorun.Decoder(device="cuda")
-            for _ in range(30):
-                assert encoder.encode(array, stream=stream.value) == wanted
-                assert zerorun.encode(array, stream=stream.value) == wanted
-                assert same(decoder.decode(wanted, stream=stream.value).numpy(), pixels)
-        except BaseException as error:  # noqa: B902 - the main thread tells it
-            failures.append(error)
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    def work(_):
+        stream = ctypes.c_void_p()
+        cuda("cudaStreamCreate", ctypes.byref(stream))
+        array = on_gpu(image)
+        encoder, decoder = zerorun.Encoder(device="cuda"), zerorun.Decoder(device="cuda")
+        for _ in range(30):
+            assert encoder.encode(array, stream=stream.value) == wanted
+            assert zerorun.encode(array, stream=stream.value) == wanted
+            assert same(decoder.decode(wanted, stream=stream.value).numpy(), pixels)
+    run_threads(8, work)
 
 
 def in_child(queue):

@@ -10,7 +10,7 @@ import pytest
 import zerorun
 
 from hostile import Closer
-from support import picture, same
+from support import picture, run_threads, same
 
 RGB = picture("rgb24", 200, 120)
 JPEG = zerorun.encode(RGB, device="cpu")
@@ -105,15 +105,11 @@ def test_threads_iterate_over_one_coder():
             encoder.submit(RGB)
         found, begun = [], threading.Barrier(4)
 
-        def take():
+        def take(_):
             begun.wait()
             found.extend(coded.value == JPEG for coded in encoder)
-        threads = [threading.Thread(target=take, daemon=True) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert not any(thread.is_alive() for thread in threads) and found == [True] * 7
+        run_threads(4, take)
+        assert found == [True] * 7
 
 
 def test_iterables_that_misbehave():
@@ -242,21 +238,11 @@ def test_threads_share_a_video(tmp_path):
         for _ in range(200):
             video.write_packet(JPEG)
     video = zerorun.VideoReader(path, device="cpu")
-    found, failures = [], []
+    found = []
 
-    def read():
-        try:
-            while True:
-                jpeg = video._file.read()
-                if jpeg is None:
-                    return
-                assert jpeg == JPEG and video.info.width == 200
-                found.append(1)
-        except BaseException as error:  # noqa: B902 - the main thread tells it
-            failures.append(error)
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures and len(found) == 200
+    def read(_):
+        while (jpeg := video._file.read()) is not None:
+            assert jpeg == JPEG and video.info.width == 200
+            found.append(1)
+    run_threads(4, read)
+    assert len(found) == 200

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -50,6 +51,24 @@ def same(a, b):
     """True if two pictures have the same samples."""
     return len(planes(a)) == len(planes(b)) and all(
         x.shape == y.shape and (x == y).all() for x, y in zip(planes(a), planes(b)))
+
+
+def run_threads(count, work):
+    """Calls work(number) in so many threads; this one raises what one of them raised."""
+    failures = []
+
+    def guarded(number):
+        try:
+            work(number)
+        except BaseException as error:  # noqa: B902 - the main thread raises it
+            failures.append(error)
+    threads = [threading.Thread(target=guarded, args=(i,), daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(300)
+    assert not failures, failures
+    assert not any(thread.is_alive() for thread in threads)
 
 
 def run_program(*arguments):

@@ -1,9 +1,7 @@
 # Motion JPEG files by Python, read by the program, and the other way round.
 # SPDX-License-Identifier: MIT
-import fractions
 import json
 
-import numpy as np
 import pytest
 import zerorun
 

@@ -15,13 +15,13 @@ namespace zerorun::python {
 namespace {
 
 [[noreturn]] void fail_dtype(const std::string& name, const std::string& dtype) {
-  fail_frame(name + " has elements of type '" + dtype +
+  fail_frame(name, " has elements of type '", dtype,
              "', but samples are uint8; scale and convert them, for example with "
              "array.astype('uint8')");
 }
 
 [[noreturn]] void fail_dimensions(const std::string& name, std::int64_t dimensions) {
-  fail_frame(name + " has " + std::to_string(dimensions) +
+  fail_frame(name, " has ", dimensions,
              " dimensions, but a picture has at most 3 (height, width, channels)");
 }
 
@@ -36,7 +36,7 @@ void set_shape(Array& array, std::int64_t dimensions, const std::int64_t* shape,
     array.shape[i] = shape[i];
     array.stride[i] = strides == nullptr ? tight : strides[i];
     if (shape[i] < 0 || __builtin_mul_overflow(tight, std::max<std::int64_t>(shape[i], 1), &tight))
-      fail_frame(name + " has a shape that no memory can have");
+      fail_frame(name, " has a shape that no memory can have");
   }
 }
 
@@ -86,7 +86,7 @@ Array array_from_buffer(nb::handle object, const std::string& name) {
 // `__cuda_array_interface__`, versions 2 and 3: arrays of CuPy, Numba, JAX on a GPU.
 
 [[noreturn]] void fail_description(const std::string& name, const char* what) {
-  fail_frame(name + " has a __cuda_array_interface__ with " + what);
+  fail_frame(name, " has a __cuda_array_interface__ with ", what);
 }
 
 nb::object entry(const nb::dict& description, const char* key) {
@@ -122,7 +122,7 @@ void find_device(Array& array, const std::string& name) {
   std::uintptr_t begin = 0, end = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i) {
     std::int64_t reach = 0;
-    if (array.shape[i] == 0) fail_frame(name + " is empty: " + shape_text(array));
+    if (array.shape[i] == 0) fail_frame(name, " is empty: ", shape_text(array));
     std::int64_t& edge = array.stride[i] < 0 ? first : last;
     if (__builtin_mul_overflow(array.shape[i] - 1, array.stride[i], &reach) ||
         __builtin_add_overflow(edge, reach, &edge))
@@ -185,7 +185,7 @@ Array array_from_dlpack(nb::handle object, const std::string& name, std::uintptr
     array.device = device_of_memory(array.data, array.data, name);
   else if (view.device_type() != nb::device::cpu::value &&
            view.device_type() != nb::device::cuda_host::value)
-    fail_frame(name + " is neither in host memory nor on a CUDA device");
+    fail_frame(name, " is neither in host memory nor on a CUDA device");
   // DLPack's first version does not tell whether an array may be written.
   array.writable = true;
   return array;
@@ -280,7 +280,7 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
   set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
   for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i)
-    if (array.shape[i] == 0) fail_frame(name + " is empty: " + shape_text(array));
+    if (array.shape[i] == 0) fail_frame(name, " is empty: ", shape_text(array));
   array.device = tensor.device.device_id;
   array.writable = true;
   array.owner = owner_of(nb::borrow(object));

@@ -17,10 +17,7 @@ namespace {
 
 /// Lets other threads work for a moment. Errors: what a signal's handler raises.
 void wait_a_moment() {
-  without_gil([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return 0;
-  });
+  without_gil([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -135,10 +132,7 @@ class PyAsync {
     ++made->discarding;
     {
       const Locked lock(made->mutex);
-      without_gil([&] {
-        made->coder.discard();
-        return 0;
-      });
+      without_gil([&] { made->coder.discard(); });
       made->finished = false;
       gone.swap(entries_);
     }
@@ -193,10 +187,6 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
     if (image.device() != kHost)
       fail_argument(
           "image is in the memory of a GPU; Encoder.encode_into() codes it there without waiting");
-    {
-      const WithoutGil no_gil;
-      image.settle();
-    }
     SubmitOptions options;
     if (!quality.is_none()) options.quality = parse_int(quality, "quality");
     const ConstFrameView view = image.view();

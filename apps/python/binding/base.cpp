@@ -29,8 +29,6 @@ void after_fork_in_child() {
 
 void fail(Status status) { throw Failure(std::move(status)); }
 void fail(Errc code, std::string sentence) { fail(Status(code, std::move(sentence))); }
-void fail_argument(std::string sentence) { fail(Errc::invalid_argument, std::move(sentence)); }
-void fail_frame(std::string sentence) { fail(Errc::invalid_frame, std::move(sentence)); }
 void fail_type(const std::string& sentence) { throw nb::type_error(sentence.c_str()); }
 
 nb::object exception_of(const Status& status) {

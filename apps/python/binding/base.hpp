@@ -5,10 +5,12 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "zerorun/backend.hpp"
@@ -32,9 +34,20 @@ class Failure : public std::exception {
 
 [[noreturn]] void fail(Status status);
 [[noreturn]] void fail(Errc code, std::string sentence);
-[[noreturn]] void fail_argument(std::string sentence);     ///< invalid_argument
-[[noreturn]] void fail_frame(std::string sentence);        ///< invalid_frame
 [[noreturn]] void fail_type(const std::string& sentence);  ///< TypeError
+
+inline std::string part_text(std::string_view part) { return std::string(part); }
+inline std::string part_text(std::int64_t part) { return std::to_string(part); }
+
+/// With the code invalid_argument or invalid_frame, and a sentence of texts and numbers.
+template <typename... Parts>
+[[noreturn]] void fail_argument(const Parts&... parts) {
+  fail(Errc::invalid_argument, (part_text(parts) + ...));
+}
+template <typename... Parts>
+[[noreturn]] void fail_frame(const Parts&... parts) {
+  fail(Errc::invalid_frame, (part_text(parts) + ...));
+}
 
 inline void check(Status status) {
   if (!status) fail(std::move(status));

@@ -92,7 +92,7 @@ Status encode_job(Encoders& coder, EncodeJob& job) {
 
 void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
   if (jobs.empty()) return;
-  LentCoders coders(encoder_pool(), params, wanted, jobs.size());
+  LentCoders coders(pools().encoders, params, wanted, jobs.size());
   run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker) {
     jobs[item]->status = guarded([&] { return encode_job(coders.at(worker), *jobs[item]); });
   });
@@ -108,17 +108,16 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params
   check_cuda_after_fork();
   if (params.backend == Backend::cpu ||
       (params.backend == Backend::cuda && params.device != device))
-    fail_argument("the images are on cuda:" + std::to_string(device) +
-                  ", but device is another one");
+    fail_argument("the images are on cuda:", device, ", but device is another one");
   std::vector<Image*> images;
   for (EncodeJob* job : jobs) {
     if (job->image->device() != device) fail_argument("the images of a batch must be on one GPU");
     images.push_back(&*job->image);
   }
   if (params.threads == 0) params.threads = workers;
-  auto lent = batch_encoder_pool().take(params);
+  auto lent = pools().batch_encoders.take(params);
   std::vector<nb::object> results = lent.coder->on_device(device).encode_batch(images, stream);
-  batch_encoder_pool().give_back(std::move(lent));
+  pools().batch_encoders.give_back(std::move(lent));
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = std::move(results[i]);
 }
 
@@ -165,7 +164,7 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   for (DecodeJob& job : jobs)
     if (job.input) ready.push_back(&job);
   if (ready.empty()) return;
-  LentCoders coders(decoder_pool(), params, wanted, ready.size());
+  LentCoders coders(pools().decoders, params, wanted, ready.size());
   std::vector<HostBuffer> rooms(static_cast<std::size_t>(coders.size()));
   run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker) {
     HostBuffer& room = rooms[static_cast<std::size_t>(worker)];

@@ -32,9 +32,9 @@ class Encoders {
   /// Errors: ArgumentError for another device than the encoder's.
   DeviceEncodeBox& on_device(int device);
   /// Encodes into `stream`. Needs no GIL.
-  Status encode_host(Image& image);
+  Status encode_host(const Image& image);
   /// Errors of a picture in host memory are returned, all others thrown.
-  Status encode(Image& image, std::uintptr_t on, nb::bytes& jpeg);
+  Status encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg);
   void set_quality(int quality);
   Backend backend() { return host().backend(); }
 
@@ -66,9 +66,7 @@ class Decoders {
 template <typename Coder, typename Params>
 class CoderPool {
  public:
-  using Make = std::unique_ptr<Coder> (*)(const Params&);
-  /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
-  explicit CoderPool(Make make, std::size_t most_idle = 16) : make_(make), most_idle_(most_idle) {}
+  explicit CoderPool(std::size_t most_idle) : most_idle_(most_idle) {}
 
   /// A coder for these parameters; no other call has it until it comes back.
   struct Lent {
@@ -84,7 +82,7 @@ class CoderPool {
       idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
       return found;
     }
-    return {params, make_(params)};
+    return {params, std::make_unique<Coder>(params)};
   }
 
   void give_back(Lent lent) {
@@ -107,18 +105,20 @@ class CoderPool {
     idle_.clear();
   }
 
-  Make make_;
   std::size_t most_idle_;
   std::vector<Lent> idle_;
   int generation_ = fork_generation();
 };
 
-/// The pools of the module; never destroyed, because other threads may run at the end.
-CoderPool<Encoders, EncodeParams>& encoder_pool();
-CoderPool<Decoders, DecodeParams>& decoder_pool();
-/// For batches on a GPU, whose coders keep up to 128 MiB of device memory and 96 MiB of pinned
-/// memory: four of them at most.
-CoderPool<Encoders, EncodeParams>& batch_encoder_pool();
+struct Pools {
+  /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
+  CoderPool<Encoders, EncodeParams> encoders{16};
+  CoderPool<Decoders, DecodeParams> decoders{16};
+  /// For batches on a GPU: each keeps up to 128 MiB of device and 96 MiB of pinned memory.
+  CoderPool<Encoders, EncodeParams> batch_encoders{4};
+};
+/// Those of the module; never destroyed, because other threads may run at the end.
+Pools& pools();
 
 /// What the classes Encoder and Decoder have in common.
 template <typename Coders, typename Params>
@@ -173,7 +173,6 @@ void bind_encode(nb::module_& module);
 void bind_decode(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_async(nb::module_& module);
-void bind_info(nb::module_& module);
 void bind_video(nb::module_& module);
 
 /// True if results go to device memory: the caller said so, or chose a GPU and not `to`.

@@ -26,8 +26,7 @@ void check_target(int device, int data_device, const DecodeParams& params) {
   if (params.backend == Backend::cpu)
     fail_argument("the picture goes to a GPU, but device is 'cpu'");
   if (params.backend == Backend::cuda && params.device != device)
-    fail_argument("out is on cuda:" + std::to_string(device) +
-                  ", but device is 'cuda:" + std::to_string(params.device) + "'");
+    fail_argument("out is on cuda:", device, ", but device is 'cuda:", params.device, "'");
   if (data_device != kHost && data_device != device)
     fail_argument("data and out are on two devices");
 }
@@ -62,9 +61,9 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
   const JpegData jpeg(data, on);
   Picture picture = make_target(jpeg, {format, out, to, stream, on}, params);
-  auto lent = decoder_pool().take(params);
+  auto lent = pools().decoders.take(params);
   Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
-  decoder_pool().give_back(std::move(lent));
+  pools().decoders.give_back(std::move(lent));
   value_of(std::move(report));
   return std::move(picture.object);
 }
@@ -148,18 +147,12 @@ Result<DecodeReport> Decoders::decode(const JpegData& jpeg, const Picture& to, s
   return box->decode(jpeg, to.view, on);
 }
 
-CoderPool<Decoders, DecodeParams>& decoder_pool() {
-  static auto& pool = *new CoderPool<Decoders, DecodeParams>(
-      [](const DecodeParams& params) { return std::make_unique<Decoders>(params); });
-  return pool;
-}
-
 bool wants_device(nb::handle to, const DecodeParams& params) {
   if (to.is_none()) return params.backend == Backend::cuda;
   const std::string text = utf8_of(nb::str(to));
   if (text == "host") return false;
   if (text == "device") return true;
-  fail_argument("to is '" + text + "', but must be None, 'host' or 'device'");
+  fail_argument("to is '", text, "', but must be None, 'host' or 'device'");
 }
 
 void bind_decode(nb::module_& module) {

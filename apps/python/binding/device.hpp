@@ -35,9 +35,9 @@ class DeviceEncodeBox {
   static std::unique_ptr<DeviceEncodeBox> make(EncodeParams params, int device);
   virtual ~DeviceEncodeBox() = default;
   /// Waits for the stream, for the bytes.
-  virtual nb::bytes encode(Image& image, std::uintptr_t stream) = 0;
+  virtual nb::bytes encode(const Image& image, std::uintptr_t stream) = 0;
   /// Enqueues the work and returns.
-  virtual void encode_into(Image& image, const Array& out, const Array& size,
+  virtual void encode_into(const Image& image, const Array& out, const Array& size,
                            std::uintptr_t stream) = 0;
   /// For each image its bytes or an error. Ctrl-C ends it.
   virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,

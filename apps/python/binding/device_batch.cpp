@@ -61,15 +61,13 @@ class DeviceJobs {
 class Lane {
  public:
   /// Errors: those of DeviceDecoder::create(), device_failure.
-  static std::unique_ptr<Lane> make(const DecodeParams& params) {
-    auto lane = std::make_unique<Lane>(value_of(DeviceDecoder::create(params)), params.device);
-    check(cuda_status(cudaStreamCreateWithFlags(&lane->stream_, cudaStreamNonBlocking),
+  explicit Lane(const DecodeParams& params)
+      : decoder_(value_of(DeviceDecoder::create(params))), device_(params.device) {
+    check(cuda_status(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
                       "cudaStreamCreateWithFlags"));
-    check(cuda_status(cudaEventCreateWithFlags(&lane->ended_, cudaEventDisableTiming),
+    check(cuda_status(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming),
                       "cudaEventCreateWithFlags"));
-    return lane;
   }
-  Lane(DeviceDecoder decoder, int device) : decoder_(std::move(decoder)), device_(device) {}
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   ~Lane() {
@@ -145,7 +143,7 @@ class Lane {
 using LanePool = CoderPool<Lane, DecodeParams>;
 LanePool& lane_pool() {
   // More than the automatic number: making lanes takes longer than what they do in a call.
-  static auto& pool = *new LanePool(&Lane::make, 64);
+  static auto& pool = *new LanePool(64);
   return pool;
 }
 

@@ -25,15 +25,14 @@ std::size_t likely_bytes(const ConstFrameView& frame) {
 /// Errors: ArgumentError for memory that the device cannot write.
 void check_writable(const Array& array, const char* name) {
   if (!array.writable || !array.is_flat())
-    fail_argument(std::string(name) + " must be writable bytes one after another");
-  if (array.shape[0] == 0) fail_argument(std::string(name) + " is empty");
+    fail_argument(name, " must be writable bytes one after another");
+  if (array.shape[0] == 0) fail_argument(name, " is empty");
   if (array.device != kHost) return;
   cudaPointerAttributes attributes{};
   const cudaError_t error = cudaPointerGetAttributes(&attributes, array.data);
   if (error != cudaSuccess) (void)cudaGetLastError();
   if (error != cudaSuccess || attributes.type != cudaMemoryTypeHost)
-    fail_argument(std::string(name) +
-                  " must be on the GPU or in pinned memory, which the GPU can write");
+    fail_argument(name, " must be on the GPU or in pinned memory, which the GPU can write");
 }
 
 /// The device has found that the picture cannot be so small. How small it can be, it does not tell.
@@ -49,7 +48,7 @@ class EncodeBox final : public DeviceEncodeBox {
  public:
   EncodeBox(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
 
-  nb::bytes encode(Image& image, std::uintptr_t stream) override {
+  nb::bytes encode(const Image& image, std::uintptr_t stream) override {
     order_after(image.arrays(), stream);
     if (is_large(image.view())) {
       std::vector<nb::object> results(1);
@@ -61,7 +60,7 @@ class EncodeBox final : public DeviceEncodeBox {
     return nb::bytes(out_.data(), size);
   }
 
-  void encode_into(Image& image, const Array& out, const Array& size,
+  void encode_into(const Image& image, const Array& out, const Array& size,
                    std::uintptr_t stream) override {
     check_writable(out, "out");
     check_writable(size, "size_out");

@@ -17,18 +17,18 @@ namespace zerorun::python {
 namespace {
 
 /// A pool of this module's own for each device. CUDA frees them at the end of the process.
-struct Pools {
+struct MemoryPools {
   std::mutex mutex;
   std::map<int, cudaMemPool_t> of_device;
 };
-Pools& pools() {
-  static auto& all = *new Pools;
+MemoryPools& memory_pools() {
+  static auto& all = *new MemoryPools;
   return all;
 }
 
 /// Asking the system for memory takes milliseconds, so the pool keeps what it has.
 Result<cudaMemPool_t> pool_of(int device) {
-  Pools& all = pools();
+  MemoryPools& all = memory_pools();
   const std::lock_guard lock(all.mutex);
   const auto found = all.of_device.find(device);
   if (found != all.of_device.end()) return found->second;
@@ -222,7 +222,7 @@ int device_of_memory(const void* first, const void* last, const std::string& nam
   const cudaPointerAttributes begin = attributes_of(first, name), end = attributes_of(last, name);
   if (begin.type == cudaMemoryTypeUnregistered || begin.type != end.type ||
       begin.device != end.device)
-    fail_frame(name +
+    fail_frame(name,
                " points to memory that is not CUDA's from its first to its last byte; it may have "
                "been freed");
   return begin.type == cudaMemoryTypeHost ? kHost : begin.device;
@@ -259,7 +259,7 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
   release_lanes();
-  Pools& all = pools();
+  MemoryPools& all = memory_pools();
   const std::lock_guard lock(all.mutex);
   for (const auto& [device, pool] : all.of_device) {
     const OnDevice current(device);

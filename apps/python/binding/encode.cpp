@@ -14,11 +14,11 @@ nb::bytes encode_once(nb::handle object, nb::handle format, nb::handle size, nb:
                       const nb::kwargs& options) {
   const EncodeParams params = encode_params(options);
   const std::uintptr_t on = stream_handle(stream, object);
-  Image image = Image::from(object, image_hints(format, size), on);
-  auto lent = encoder_pool().take(params);
+  const Image image = Image::from(object, image_hints(format, size), on);
+  auto lent = pools().encoders.take(params);
   nb::bytes jpeg("");
   Status status = lent.coder->encode(image, on, jpeg);
-  encoder_pool().give_back(std::move(lent));
+  pools().encoders.give_back(std::move(lent));
   check(std::move(status));
   return jpeg;
 }
@@ -30,7 +30,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
   nb::bytes encode(nb::handle object, nb::handle format, nb::handle size, nb::handle stream) {
     const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, object);
-    Image image = Image::from(object, image_hints(format, size), on);
+    const Image image = Image::from(object, image_hints(format, size), on);
     const Locked lock(made->mutex);
     nb::bytes jpeg("");
     check(made->coders.encode(image, on, jpeg));
@@ -41,7 +41,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
                          nb::handle size, nb::handle stream) {
     const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, object);
-    Image image = Image::from(object, image_hints(format, size), on);
+    const Image image = Image::from(object, image_hints(format, size), on);
     const Array memory = array_from(out, "out", on);
     if (!memory.writable || memory.dimensions != 1 || memory.stride[0] != 1)
       fail_argument("out must be a writable array of bytes one after another");
@@ -56,10 +56,8 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     if (memory.device != kHost) fail_argument("image is in host memory, but out on a GPU");
     const std::span room(reinterpret_cast<std::byte*>(memory.data),
                          static_cast<std::size_t>(memory.shape[0]));
-    Result<EncodeReport> report = without_gil([&] {
-      image.settle();
-      return made->coders.host().encode(image.view(), room);
-    });
+    Result<EncodeReport> report =
+        without_gil([&] { return made->coders.host().encode(image.view(), room); });
     return nb::int_(value_of(std::move(report)).bytes);
   }
 
@@ -95,20 +93,18 @@ DeviceEncodeBox& Encoders::on_device(int device) {
   if (params_.backend == Backend::cpu)
     fail_argument("image is in the memory of a GPU, but device is 'cpu'");
   if (params_.backend == Backend::cuda && params_.device != device)
-    fail_argument("image is on cuda:" + std::to_string(device) +
-                  ", but device is 'cuda:" + std::to_string(params_.device) + "'");
+    fail_argument("image is on cuda:", device, ", but device is 'cuda:", params_.device, "'");
   auto& box = on_device_[device];
   if (!box) box = DeviceEncodeBox::make(params_, device);
   return *box;
 }
 
-Status Encoders::encode_host(Image& image) {
+Status Encoders::encode_host(const Image& image) {
   Encoder& encoder = host();
-  image.settle();
   return encoder.encode(image.view(), stream).status();
 }
 
-Status Encoders::encode(Image& image, std::uintptr_t on, nb::bytes& jpeg) {
+Status Encoders::encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg) {
   if (image.device() != kHost) {
     jpeg = on_device(image.device()).encode(image, on);
     return Status::ok();
@@ -124,18 +120,9 @@ void Encoders::set_quality(int quality) {
   on_device_.clear();
 }
 
-static std::unique_ptr<Encoders> make_encoders(const EncodeParams& params) {
-  return std::make_unique<Encoders>(params);
-}
-
-CoderPool<Encoders, EncodeParams>& encoder_pool() {
-  static auto& pool = *new CoderPool<Encoders, EncodeParams>(&make_encoders);
-  return pool;
-}
-
-CoderPool<Encoders, EncodeParams>& batch_encoder_pool() {
-  static auto& pool = *new CoderPool<Encoders, EncodeParams>(&make_encoders, 4);
-  return pool;
+Pools& pools() {
+  static auto& all = *new Pools;
+  return all;
 }
 
 void bind_encode(nb::module_& module) {

@@ -26,6 +26,13 @@ using python::shape_text;
 
 std::string text_of(PixelFormat format) { return std::string(name(format)); }
 
+/// Keeps the owner alive.
+nb::capsule capsule_of(std::shared_ptr<void> owner) {
+  auto kept = std::make_unique<std::shared_ptr<void>>(std::move(owner));
+  return {kept.release(),
+          [](void* held) noexcept { delete static_cast<std::shared_ptr<void>*>(held); }};
+}
+
 /// An array with 2 dimensions, or 3 with the channels last.
 PlaneView plane_view(const Array& array) {
   const bool has_channels = array.dimensions == 3;
@@ -36,20 +43,21 @@ PlaneView plane_view(const Array& array) {
           has_channels ? array.stride[2] : 1};
 }
 
-/// Copies the samples row by row, without gaps.
-void copy_tight(const PlaneView& from, std::uint8_t* to) {
-  const PlaneShape& shape = from.shape;
-  for (std::int64_t y = 0; y < shape.rows; ++y, to += shape.row_bytes()) {
-    const std::uint8_t* row = from.data + y * from.row_stride;
-    if (from.has_tight_rows()) {
-      std::memcpy(to, row, static_cast<std::size_t>(shape.row_bytes()));
-      continue;
-    }
-    // Channel by channel: planar RGB is then read row by row.
-    for (std::int64_t c = 0; c < shape.channels; ++c)
-      for (std::int64_t x = 0; x < shape.columns; ++x)
-        to[x * shape.channels + c] = row[x * from.column_stride + c * from.channel_stride];
-  }
+/// Copies the samples of an array whose memory the library does not take as it is. Errors:
+/// ArgumentError for an array on a GPU.
+void make_direct(Array& array, bool is_direct) {
+  if (is_direct) return;
+  if (array.device != kHost)
+    fail_frame(
+        "the samples of image do not lie side by side; make it contiguous, for example with "
+        "tensor.contiguous()");
+  std::size_t sizes[3];
+  std::copy(array.shape.begin(), array.shape.end(), sizes);
+  const nb::object view = nb::cast(
+      nb::ndarray<nb::numpy, std::uint8_t>(array.data, static_cast<std::size_t>(array.dimensions),
+                                           sizes, capsule_of(array.owner), array.stride.data()));
+  array = array_from(call_python(nb::module_::import_("numpy").attr("ascontiguousarray"), view),
+                     "image");
 }
 
 template <typename View>
@@ -63,7 +71,7 @@ void set_plane(View& frame, int plane, const PlaneView& view) {
 /// Errors: invalid_frame for sizes that JPEG does not hold.
 void check_picture_size(std::int64_t width, std::int64_t height) {
   if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
-    fail_frame("the picture has " + std::to_string(width) + "x" + std::to_string(height) +
+    fail_frame("the picture has ", width, "x", height,
                " pixels, but JPEG holds 1x1 to 65535x65535");
 }
 
@@ -79,13 +87,12 @@ std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::
     return arrays;
   }
   const std::size_t count = nb::len(object);
-  if (count < 1 || count > 3)
-    fail_frame(name + " has " + std::to_string(count) + " planes, but a picture has 1 to 3");
+  if (count < 1 || count > 3) fail_frame(name, " has ", count, " planes, but a picture has 1 to 3");
   for (std::size_t i = 0; i < count; ++i)
     arrays.push_back(array_from(object[i], "plane " + std::to_string(i), stream));
   for (const Array& array : arrays)
     if (array.device != arrays[0].device)
-      fail_frame("the planes of " + name + " are not on one device");
+      fail_frame("the planes of ", name, " are not on one device");
   return arrays;
 }
 
@@ -94,12 +101,12 @@ PixelFormat format_of_channels(const Array& array) {
   if (channels == 1) return PixelFormat::gray8;
   if (channels == 3) return PixelFormat::rgb24;
   if (channels == 4) return PixelFormat::rgbx32;
-  fail_frame("image has the shape " + shape_text(array) +
+  fail_frame("image has the shape ", shape_text(array),
              "; its last dimension must be 1, 3 or 4, or tell its format=");
 }
 
 [[noreturn]] void fail_shape(const std::string& name, const Array& array, const PlaneShape& shape) {
-  fail_frame(name + " has the shape " + shape_text(array) + ", but must have " + shape_text(shape));
+  fail_frame(name, " has the shape ", shape_text(array), ", but must have ", shape_text(shape));
 }
 
 /// Chroma pairs may have 3 dimensions or lie in rows of 2.
@@ -130,16 +137,16 @@ PixelFormat guess_planar(const std::vector<Array>& planes) {
     found = format;
   }
   if (found) return *found;
-  fail_frame("the planes of image have the shapes " + shape_text(planes[0]) + " and " +
-             shape_text(planes[1]) + ", which fit no format");
+  fail_frame("the planes of image have the shapes ", shape_text(planes[0]), " and ",
+             shape_text(planes[1]), ", which fit no format");
 }
 
 PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std::string& name) {
-  if (!array.writable) fail_frame(name + " is read-only");
+  if (!array.writable) fail_frame(name, " is read-only");
   const PlaneView view = plane_view(array);
   if (array.dimensions < 2 || view.shape != shape) fail_shape(name, array, shape);
   if (!view.is_direct())
-    fail_frame(name +
+    fail_frame(name,
                " has samples that do not lie side by side, or rows that overlap; pass a "
                "contiguous array or rows of one");
   return view;
@@ -188,10 +195,7 @@ PlaneShape plane_shape(PixelFormat format, int plane, int width, int height) {
 
 nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,
                       int device) {
-  auto kept = std::make_unique<std::shared_ptr<void>>(std::move(owner));
-  const nb::capsule capsule(
-      kept.get(), [](void* held) noexcept { delete static_cast<std::shared_ptr<void>*>(held); });
-  (void)kept.release();
+  const nb::capsule capsule = capsule_of(std::move(owner));
   const std::size_t sizes[3] = {static_cast<std::size_t>(shape.rows),
                                 static_cast<std::size_t>(shape.columns),
                                 static_cast<std::size_t>(shape.channels)};
@@ -207,13 +211,9 @@ nb::object picture_of(const nb::list& planes) {
   return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
 }
 
-bool PlaneView::has_tight_rows() const {
-  return (shape.channels == 1 || channel_stride == 1) &&
-         (shape.columns == 1 || column_stride == shape.channels);
-}
-
 bool PlaneView::is_direct() const {
-  return has_tight_rows() &&
+  return (shape.channels == 1 || channel_stride == 1) &&
+         (shape.columns == 1 || column_stride == shape.channels) &&
          (shape.rows == 1 || row_stride >= shape.row_bytes() || row_stride <= -shape.row_bytes());
 }
 
@@ -260,33 +260,32 @@ void Image::take_flat(const ImageHints& hints) {
   if (!hints.format || !hints.size)
     fail_frame("image has one dimension; then format= and size=(width, height) must be given");
   set_shape(*hints.format, hints.size->first, hints.size->second);
-  const Array& array = arrays_.front();
-  const std::int64_t step = array.stride[0];
+  Array& array = arrays_.front();
+  make_direct(array, array.is_flat());
   std::int64_t at = 0;
   for (int p = 0; p < plane_count(view_.format); ++p) {
     const PlaneShape shape = plane_shape(view_.format, p, view_.width, view_.height);
-    const std::int64_t end = at + shape.rows * shape.row_bytes();
-    if (end <= array.shape[0])
-      set_plane(view_, p,
-                direct({array.data + at * step, shape, shape.row_bytes() * step,
-                        shape.channels * step, step}));
-    at = end;
+    set_plane(view_, p, {array.data + at, shape, shape.row_bytes(), shape.channels, 1});
+    at += shape.rows * shape.row_bytes();
   }
   if (at != array.shape[0])
-    fail_frame("image has " + std::to_string(array.shape[0]) + " bytes, but " +
-               text_of(view_.format) + " of this size has " + std::to_string(at));
+    fail_frame("image has ", array.shape[0], " bytes, but ", text_of(view_.format),
+               " of this size has ", at);
 }
 
 /// Two dimensions with 3/2 as many rows: chroma below luma, as OpenCV and cameras have it.
 void Image::take_stacked(PixelFormat format) {
-  const Array& array = arrays_.front();
+  Array& array = arrays_.front();
   const std::int64_t width = array.shape[1], height = array.shape[0] / 3 * 2;
   if (array.shape[0] % 3 != 0 || width % 2 != 0)
-    fail_frame("image has the shape " + shape_text(array) +
+    fail_frame("image has the shape ", shape_text(array),
                "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
   set_shape(format, width, height);
   // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
-  const PlaneView whole = direct(plane_view(array), format == PixelFormat::yuv420p);
+  PlaneView whole = plane_view(array);
+  make_direct(array,
+              whole.is_direct() && (format != PixelFormat::yuv420p || whole.row_stride == width));
+  whole = plane_view(array);
   const std::int64_t step = whole.row_stride;
   for (int p = 0; p < plane_count(format); ++p) {
     const PlaneShape shape = plane_shape(format, p, view_.width, view_.height);
@@ -299,17 +298,17 @@ void Image::take_stacked(PixelFormat format) {
 
 /// An array of a packed or grey format: 2 dimensions, or 3 with the channels last.
 void Image::take_single(const ImageHints& hints) {
-  const Array& array = arrays_.front();
+  Array& array = arrays_.front();
   if (array.dimensions < 2)
-    fail_frame("image has the shape " + shape_text(array) + ", but a picture has height and width");
+    fail_frame("image has the shape ", shape_text(array), ", but a picture has height and width");
   const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
   if (plane_count(format) > 1)
-    fail_frame(text_of(format) + " has several planes; pass them as a tuple of arrays");
+    fail_frame(text_of(format), " has several planes; pass them as a tuple of arrays");
   const PlaneView plane = plane_view(array);
   const std::int64_t channels = plane_shape(format, 0, 2, 2).channels;
   if (plane.shape.channels != channels)
-    fail_frame("image has the shape " + shape_text(array) + ", but " + text_of(format) + " has " +
-               std::to_string(channels) + " bytes a pixel");
+    fail_frame("image has the shape ", shape_text(array), ", but ", text_of(format), " has ",
+               channels, " bytes a pixel");
   const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
   std::int64_t width = array.shape[1];
   if (is_packed && width % 2 != 0)
@@ -321,44 +320,31 @@ void Image::take_single(const ImageHints& hints) {
     width = wide;
   }
   set_shape(format, width, array.shape[0]);
-  set_plane(view_, 0, direct(plane));
+  make_direct(array, plane.is_direct());
+  set_plane(view_, 0, plane_view(array));
 }
 
 void Image::take_planes(const ImageHints& hints) {
   for (const Array& array : arrays_)
     if (array.dimensions < 2)
-      fail_frame("a plane of image has the shape " + shape_text(array) +
+      fail_frame("a plane of image has the shape ", shape_text(array),
                  ", but must have height and width");
   const Array& luma = arrays_.front();
   check_picture_size(luma.shape[1], luma.shape[0]);
   const PixelFormat format = hints.format ? *hints.format : guess_planar(arrays_);
   const int planes = plane_count(format);
   if (static_cast<std::size_t>(planes) != arrays_.size())
-    fail_frame(text_of(format) + " has " + std::to_string(planes) + " planes, image has " +
-               std::to_string(arrays_.size()));
+    fail_frame(text_of(format), " has ", planes, " planes, image has ", arrays_.size());
   set_shape(format, hints.size && planes == 1 ? hints.size->first : luma.shape[1], luma.shape[0]);
   if (hints.size && *hints.size != std::pair(view_.width, view_.height))
     fail_frame("size= is not that of the arrays");
-  for (int p = 0; p < planes; ++p)
-    set_plane(view_, p,
-              direct(view_as(arrays_[static_cast<std::size_t>(p)],
-                             plane_shape(format, p, view_.width, view_.height),
-                             "plane " + std::to_string(p))));
-}
-
-PlaneView Image::direct(const PlaneView& plane, bool without_gaps) {
-  const PlaneShape& shape = plane.shape;
-  if (plane.is_direct() && (!without_gaps || plane.row_stride == shape.row_bytes())) return plane;
-  if (device() != kHost)
-    fail_frame(
-        "the samples of image do not lie side by side; make it contiguous, for example with "
-        "tensor.contiguous()");
-  copies_.push_back({plane, std::make_unique_for_overwrite<std::uint8_t[]>(shape.bytes())});
-  return {copies_.back().memory.get(), shape, shape.row_bytes(), shape.channels, 1};
-}
-
-void Image::settle() {
-  for (const Copy& copy : copies_) copy_tight(copy.from, copy.memory.get());
+  for (int p = 0; p < planes; ++p) {
+    Array& array = arrays_[static_cast<std::size_t>(p)];
+    const PlaneShape shape = plane_shape(format, p, view_.width, view_.height);
+    const std::string name = "plane " + std::to_string(p);
+    make_direct(array, view_as(array, shape, name).is_direct());
+    set_plane(view_, p, view_as(array, shape, name));
+  }
 }
 
 Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
@@ -368,8 +354,8 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
   picture.device = picture.arrays[0].device;
   const int planes = plane_count(format);
   if (picture.arrays.size() != static_cast<std::size_t>(planes))
-    fail_frame("out has " + std::to_string(picture.arrays.size()) + " arrays, but " +
-               text_of(format) + " has " + std::to_string(planes) + " planes");
+    fail_frame("out has ", picture.arrays.size(), " arrays, but ", text_of(format), " has ", planes,
+               " planes");
   std::vector<PlaneView> views;
   for (int p = 0; p < planes; ++p) {
     views.push_back(writable_plane(picture.arrays[static_cast<std::size_t>(p)],
@@ -408,7 +394,7 @@ Picture new_picture(PixelFormat format, int width, int height) {
 JpegData::JpegData(nb::handle data, std::uintptr_t stream)
     : array_(array_from(data, "data", stream)) {
   if (!array_.is_flat())
-    fail_argument("data has the shape " + shape_text(array_) +
+    fail_argument("data has the shape ", shape_text(array_),
                   ", but a JPEG stream is bytes one after another");
   const auto size = static_cast<std::size_t>(array_.shape[0]);
   const auto* bytes = reinterpret_cast<const std::byte*>(array_.data);

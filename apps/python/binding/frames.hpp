@@ -35,7 +35,6 @@ struct PlaneView {
   PlaneShape shape;
   std::int64_t row_stride = 0, column_stride = 0, channel_stride = 1;
 
-  bool has_tight_rows() const;
   /// True if the library can use the memory as it is: samples of a row side by side, and rows that
   /// do not overlap.
   bool is_direct() const;
@@ -48,34 +47,24 @@ struct ImageHints {
 };
 ImageHints image_hints(nb::handle format, nb::handle size);
 
-/// A frame in the caller's memory. Planes whose strides the library does not take are copied by
-/// settle(), which needs no GIL and comes before the frame is used.
+/// A frame in the caller's memory. Planes whose strides the library does not take are copied.
 class Image {
  public:
   /// Errors: TypeError, ArgumentError.
   static Image from(nb::handle object, const ImageHints& hints, std::uintptr_t stream = 0);
 
-  void settle();
   const ConstFrameView& view() const { return view_; }
   int device() const { return arrays_.front().device; }
   const std::vector<Array>& arrays() const { return arrays_; }
 
  private:
-  struct Copy {
-    PlaneView from;
-    std::unique_ptr<std::uint8_t[]> memory;
-  };
-
   void take_flat(const ImageHints& hints);
   void take_stacked(PixelFormat format);
   void take_single(const ImageHints& hints);
   void take_planes(const ImageHints& hints);
   void set_shape(PixelFormat format, std::int64_t width, std::int64_t height);
-  /// The plane as it is, or tight memory that settle() fills.
-  PlaneView direct(const PlaneView& plane, bool without_gaps = false);
 
   std::vector<Array> arrays_;
-  std::vector<Copy> copies_;
   ConstFrameView view_;
 };
 

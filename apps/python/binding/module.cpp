@@ -1,6 +1,125 @@
-// The extension module zerorun._zerorun.
+// The extension module zerorun._zerorun: inspect(), devices(), what a decoder reports, and the
+// rest.
 // SPDX-License-Identifier: MIT
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/coders.hpp"
+#include "apps/python/binding/docs.hpp"
+#include "codec/base/test_devices.hpp"
+#include "zerorun/backend.hpp"
+
+namespace zerorun::python {
+namespace {
+
+nb::object type_named(const char* name) {
+  return nb::module_::import_("zerorun._types").attr(name);
+}
+
+nb::list segment_list(const std::vector<MarkerSegment>& segments) {
+  nb::list list;
+  for (const MarkerSegment& segment : segments)
+    list.append(nb::make_tuple(
+        static_cast<int>(segment.marker),
+        nb::bytes(reinterpret_cast<const char*>(segment.payload.data()), segment.payload.size())));
+  return list;
+}
+
+nb::list component_list(const std::vector<ComponentInfo>& components) {
+  const nb::object make = type_named("Component");
+  nb::list list;
+  for (const ComponentInfo& c : components)
+    list.append(call_python(make, c.id, c.h, c.v, c.quant_table, c.width, c.height));
+  return list;
+}
+
+const char* color_name(ColorModel color) {
+  if (color == ColorModel::gray) return "gray";
+  return color == ColorModel::rgb ? "rgb" : "ycbcr";
+}
+
+nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
+  const StreamLimits limits =
+      options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
+  const JpegData jpeg(data);
+  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
+  const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
+  nb::object subsampling = nb::none();
+  if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
+  return call_python(
+      type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
+      nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
+      info.extended, info.has_jfif, info.standard_huffman_tables,
+      nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
+      nb::tuple(segment_list(info.segments)), info.header_bytes, info.progressive);
+}
+
+nb::list list_devices() {
+  const nb::object make = type_named("Device");
+  nb::list list;
+  if (cuda_was_used_before_fork()) return list;
+  note_cuda_use();
+  for (const DeviceInfo& d : cuda_devices())
+    list.append(call_python(make, "cuda:" + std::to_string(d.index), d.name,
+                            nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
+                            d.multiprocessors, d.usable.is_ok(),
+                            d.usable ? std::string() : d.usable.message()));
+  return list;
+}
+
+std::vector<std::string> instruction_set_names() {
+  std::vector<std::string> names;
+  for (const InstructionSet found : instruction_sets()) names.emplace_back(name(found));
+  return names;
+}
+
+void release_all() {
+  pools().encoders.clear();
+  pools().decoders.clear();
+  pools().batch_encoders.clear();
+  release_workers();
+  release_device_memory();
+}
+
+/// For the tests of the package, which cannot call the library itself.
+void pretend_devices(int count, int failing, int frames) {
+  set_test_devices({.count = count, .failing = failing, .frames = frames});
+}
+
+}  // namespace
+
+nb::object report_object(const DecodeReport& report) {
+  nb::object problem = nb::none();
+  if (!report.first_problem) problem = exception_of(report.first_problem);
+  return call_python(type_named("Report"), report.bytes_consumed, report.intervals,
+                     report.concealed_intervals, report.cpu_scans, problem);
+}
+
+static void bind_info(nb::module_& module) {
+  module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a, nb::sig(docs::kInspectSig),
+             docs::kInspect);
+  module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"), docs::kDevices);
+  module.def("instruction_sets", &instruction_set_names,
+             nb::sig("def instruction_sets() -> list[str]"), docs::kInstructionSets);
+  module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
+             docs::kReleaseMemory);
+  module.def(
+      "_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0,
+      nb::sig("def _pretend_devices(count: int, failing: int = -1, frames: int = 0) -> None"));
+  module.attr("version") = version();
+#ifdef ZERORUN_HAVE_CUDA
+  module.attr("built_with_cuda") = true;
+#else
+  module.attr("built_with_cuda") = false;
+#endif
+}
+
+}  // namespace zerorun::python
 
 NB_MODULE(_zerorun, module) {
   using namespace zerorun::python;

@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void fail_choice(const char* name, const std::string& got,
                               const std::string& choices) {
-  fail_argument(std::string(name) + " is '" + got + "', but must be " + choices);
+  fail_argument(name, " is '", got, "', but must be ", choices);
 }
 
 std::int64_t parse_int64(nb::handle number, const char* name) {
@@ -28,7 +28,7 @@ std::int64_t parse_int64(nb::handle number, const char* name) {
   const nb::object owner = nb::steal(index);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index, &overflow);
-  if (overflow != 0) fail_argument(std::string(name) + " has more than 64 bits");
+  if (overflow != 0) fail_argument(name, " has more than 64 bits");
   return value;
 }
 
@@ -44,29 +44,45 @@ std::string parse_text(nb::handle text, const char* name) {
 
 std::string text_of(nb::handle value) { return utf8_of(nb::str(value)); }
 
-/// One of the values of an enumeration, by its name.
-template <typename T, typename Values>
-T find_name(const std::string& text, const char* key, const Values& all, const char* choices) {
+template <typename T, std::size_t N>
+T find_name(const std::string& text, const char* key, const T (&all)[N], const char* choices) {
   for (const T one : all)
     if (name(one) == text) return one;
   fail_choice(key, text, choices);
 }
 
-/// One of a few words, in the order of the values 0, 1, ...
-template <typename T>
-T parse_word(nb::handle value, const char* key, std::initializer_list<const char*> words,
-             const char* choices) {
-  const std::string text = parse_text(value, key);
-  const auto found = std::find(words.begin(), words.end(), text);
-  if (found == words.end()) fail_choice(key, text, choices);
-  return static_cast<T>(found - words.begin());
+/// One of the values of an enumeration, by its name.
+template <const auto& kAll, const auto& kChoices>
+auto parse_name(nb::handle value, const char* key) {
+  return find_name(parse_text(value, key), key, kAll, kChoices);
 }
+
+/// The value of an enumeration, by its place in a list of words.
+template <typename T, const auto& kWords, const auto& kChoices>
+T parse_word(nb::handle value, const char* key) {
+  const std::string text = parse_text(value, key);
+  const auto* const found = std::find(std::begin(kWords), std::end(kWords), text);
+  if (found == std::end(kWords)) fail_choice(key, text, kChoices);
+  return static_cast<T>(found - std::begin(kWords));
+}
+
+constexpr std::string_view kHuffmanWords[] = {"standard", "optimal", "trained"};
+constexpr std::string_view kUpsamplingWords[] = {"fancy", "nearest"};
+constexpr InstructionSet kAllInstructionSets[] = {InstructionSet::best,   InstructionSet::scalar,
+                                                  InstructionSet::sse4,   InstructionSet::avx2,
+                                                  InstructionSet::avx512, InstructionSet::neon};
+constexpr char kTuneChoices[] = "exact, photo, text or psnr";
+constexpr char kEffortChoices[] = "fast or best";
+constexpr char kTableChoices[] = "auto, annex-k, flat, ffmpeg or tuned";
+constexpr char kHuffmanChoices[] = "standard, optimal or trained";
+constexpr char kUpsamplingChoices[] = "fancy or nearest";
+constexpr char kInstructionSetChoices[] = "best, or one of instruction_sets()";
 
 /// Bytes; None: no such size.
 std::size_t parse_size(nb::handle value, const char* name) {
   if (value.is_none()) return 0;
   const std::int64_t bytes = parse_int64(value, name);
-  if (bytes < 1) fail_argument(std::string(name) + " is not a number of bytes");
+  if (bytes < 1) fail_argument(name, " is not a number of bytes");
   return static_cast<std::size_t>(bytes);
 }
 
@@ -80,7 +96,7 @@ double parse_target(nb::handle value, const char* name) {
     PyErr_Clear();
     fail_kind(name, value, "a number");
   }
-  if (number == 0) fail_argument(std::string(name) + " is 0, but must be above 0");
+  if (number == 0) fail_argument(name, " is 0, but must be above 0");
   return number;
 }
 
@@ -95,7 +111,7 @@ std::optional<QuantTable> parse_table(nb::handle table, const char* name) {
     entries[count++] = static_cast<std::uint16_t>(value);
   }
   if (count != 64 || nb::len(flat) != 64)
-    fail_argument(std::string(name) + " must have 64 entries from 1 to 255 in row order");
+    fail_argument(name, " must have 64 entries from 1 to 255 in row order");
   return entries;
 }
 
@@ -104,7 +120,7 @@ std::optional<Subsampling> parse_subsampling(nb::handle value, const char* key) 
   if (text == "auto") return {};
   constexpr Subsampling kAll[] = {Subsampling::s444, Subsampling::s422, Subsampling::s420,
                                   Subsampling::s440, Subsampling::s411, Subsampling::gray};
-  return find_name<Subsampling>(text, key, kAll, "auto, 420, 422, 444, 440, 411 or gray");
+  return find_name(text, key, kAll, "auto, 420, 422, 444, 440, 411 or gray");
 }
 
 /// The words of the program's --restart; a number may also be an int, and None means none.
@@ -122,7 +138,7 @@ RestartPolicy parse_restart(nb::handle value, const char* key) {
   fail_choice(key, text, "auto, none, a number of MCUs from 1 to 65535, or '1rows'");
 }
 
-std::vector<MarkerSegment> parse_segments(nb::handle value) {
+std::vector<MarkerSegment> parse_segments(nb::handle value, const char*) {
   std::vector<MarkerSegment> segments;
   for (nb::handle item : value) {
     if (!nb::isinstance<nb::tuple>(item) || nb::len(item) != 2 ||
@@ -136,20 +152,6 @@ std::vector<MarkerSegment> parse_segments(nb::handle value) {
     segments.push_back({static_cast<std::uint8_t>(marker), {bytes, bytes + payload.size()}});
   }
   return segments;
-}
-
-std::pair<int, int> parse_aspect(nb::handle value, const char* key) {
-  if (!nb::isinstance<nb::tuple>(value) || nb::len(value) != 2)
-    fail_type("pixel_aspect must be a tuple (x, y)");
-  return {parse_int(value[0], key), parse_int(value[1], key)};
-}
-
-InstructionSet parse_instruction_set(nb::handle value, const char* key) {
-  constexpr InstructionSet kAll[] = {InstructionSet::best,   InstructionSet::scalar,
-                                     InstructionSet::sse4,   InstructionSet::avx2,
-                                     InstructionSet::avx512, InstructionSet::neon};
-  return find_name<InstructionSet>(parse_text(value, key), key, kAll,
-                                   "best, or one of instruction_sets()");
 }
 
 struct DeviceChoice {
@@ -177,75 +179,71 @@ struct Option {
   void (*set)(Params& params, nb::handle value, const char* key);
 };
 
+template <auto kMember, auto kParse, typename Params>
+void set(Params& params, nb::handle value, const char* key) {
+  params.*kMember = kParse(value, key);
+}
+
+template <auto kMember, auto kParse>
+void set_size(EncodeParams& params, nb::handle value, const char* key) {
+  params.size.*kMember = kParse(value, key);
+}
+
+template <auto kMember, auto kParse>
+void set_limit(DecodeParams& params, nb::handle value, const char* key) {
+  params.limits.*kMember = kParse(value, key);
+}
+
+void set_aspect(EncodeParams& params, nb::handle value, const char* key) {
+  if (!nb::isinstance<nb::tuple>(value) || nb::len(value) != 2)
+    fail_type("pixel_aspect must be a tuple (x, y)");
+  params.pixel_aspect_x = parse_int(value[0], key);
+  params.pixel_aspect_y = parse_int(value[1], key);
+}
+
 template <typename Params>
-bool set_common(Params& params, const std::string& key, nb::handle value) {
-  if (key == "device") {
-    const DeviceChoice device = parse_device(value);
-    params.backend = device.backend;
-    params.device = device.index;
-  } else if (key == "threads") {
-    params.threads = parse_int(value, "threads");
-  } else if (key == "instruction_set") {
-    params.instruction_set = parse_instruction_set(value, "instruction_set");
-  } else {
-    return false;
-  }
-  return true;
+void set_device(Params& params, nb::handle value, const char*) {
+  const DeviceChoice device = parse_device(value);
+  params.backend = device.backend;
+  params.device = device.index;
 }
 
 using E = EncodeParams;
 constexpr Option<E> kEncodeOptions[] = {
-    {"quality", [](E& p, nb::handle v, const char* k) { p.quality = parse_int(v, k); }},
-    {"subsampling",
-     [](E& p, nb::handle v, const char* k) { p.subsampling = parse_subsampling(v, k); }},
-    {"huffman",
-     [](E& p, nb::handle v, const char* k) {
-       p.huffman = parse_word<HuffmanTables>(v, k, {"standard", "optimal", "trained"},
-                                             "standard, optimal or trained");
-     }},
-    {"restart", [](E& p, nb::handle v, const char* k) { p.restart = parse_restart(v, k); }},
-    {"tune",
-     [](E& p, nb::handle v, const char* k) {
-       p.tune = find_name<Tune>(parse_text(v, k), k, kAllTunes, "exact, photo, text or psnr");
-     }},
-    {"effort",
-     [](E& p, nb::handle v, const char* k) {
-       p.effort = find_name<Effort>(parse_text(v, k), k, kAllEfforts, "fast or best");
-     }},
-    {"tables",
-     [](E& p, nb::handle v, const char* k) {
-       p.tables = find_name<QuantTables>(parse_text(v, k), k, kAllQuantTables,
-                                         "auto, annex-k, flat, ffmpeg or tuned");
-     }},
-    {"target_size",
-     [](E& p, nb::handle v, const char* k) { p.size.target_bytes = parse_size(v, k); }},
-    {"max_size", [](E& p, nb::handle v, const char* k) { p.size.max_bytes = parse_size(v, k); }},
-    {"target_psnr",
-     [](E& p, nb::handle v, const char* k) { p.size.target_psnr = parse_target(v, k); }},
-    {"target_ssim",
-     [](E& p, nb::handle v, const char* k) { p.size.target_ssim = parse_target(v, k); }},
-    {"luma_table", [](E& p, nb::handle v, const char* k) { p.luma_table = parse_table(v, k); }},
-    {"chroma_table", [](E& p, nb::handle v, const char* k) { p.chroma_table = parse_table(v, k); }},
-    {"jfif_header", [](E& p, nb::handle v, const char* k) { p.jfif_header = parse_bool(v, k); }},
-    {"pixel_aspect",
-     [](E& p, nb::handle v, const char* k) {
-       std::tie(p.pixel_aspect_x, p.pixel_aspect_y) = parse_aspect(v, k);
-     }},
-    {"segments", [](E& p, nb::handle v, const char*) { p.segments = parse_segments(v); }},
+    {"quality", set<&E::quality, parse_int>},
+    {"subsampling", set<&E::subsampling, parse_subsampling>},
+    {"tune", set<&E::tune, parse_name<kAllTunes, kTuneChoices>>},
+    {"effort", set<&E::effort, parse_name<kAllEfforts, kEffortChoices>>},
+    {"tables", set<&E::tables, parse_name<kAllQuantTables, kTableChoices>>},
+    {"huffman", set<&E::huffman, parse_word<HuffmanTables, kHuffmanWords, kHuffmanChoices>>},
+    {"restart", set<&E::restart, parse_restart>},
+    {"target_size", set_size<&SizeGoal::target_bytes, parse_size>},
+    {"max_size", set_size<&SizeGoal::max_bytes, parse_size>},
+    {"target_psnr", set_size<&SizeGoal::target_psnr, parse_target>},
+    {"target_ssim", set_size<&SizeGoal::target_ssim, parse_target>},
+    {"luma_table", set<&E::luma_table, parse_table>},
+    {"chroma_table", set<&E::chroma_table, parse_table>},
+    {"jfif_header", set<&E::jfif_header, parse_bool>},
+    {"pixel_aspect", set_aspect},
+    {"segments", set<&E::segments, parse_segments>},
+    {"device", set_device<E>},
+    {"threads", set<&E::threads, parse_int>},
+    {"instruction_set",
+     set<&E::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
 };
 
 using D = DecodeParams;
 constexpr Option<D> kDecodeOptions[] = {
     {"upsampling",
-     [](D& p, nb::handle v, const char* k) {
-       p.upsampling = parse_word<ChromaUpsampling>(v, k, {"fancy", "nearest"}, "fancy or nearest");
-     }},
-    {"strict", [](D& p, nb::handle v, const char* k) { p.strict = parse_bool(v, k); }},
-    {"max_pixels",
-     [](D& p, nb::handle v, const char* k) { p.limits.max_pixels = parse_int64(v, k); }},
-    {"max_scans", [](D& p, nb::handle v, const char* k) { p.limits.max_scans = parse_int(v, k); }},
-    {"max_header_bytes",
-     [](D& p, nb::handle v, const char* k) { p.limits.max_header_bytes = parse_int64(v, k); }},
+     set<&D::upsampling, parse_word<ChromaUpsampling, kUpsamplingWords, kUpsamplingChoices>>},
+    {"strict", set<&D::strict, parse_bool>},
+    {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
+    {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
+    {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
+    {"device", set_device<D>},
+    {"threads", set<&D::threads, parse_int>},
+    {"instruction_set",
+     set<&D::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
 };
 
 template <typename Params, std::size_t N>
@@ -253,7 +251,6 @@ Params params_of(const nb::kwargs& options, const Option<Params> (&all)[N]) {
   Params params;
   for (const auto& [name, value] : options) {
     const std::string key = utf8_of(name);
-    if (set_common(params, key, value)) continue;
     const auto* const found =
         std::find_if(std::begin(all), std::end(all), [&](const auto& o) { return o.key == key; });
     if (found == std::end(all))
@@ -282,7 +279,7 @@ DecodeParams decode_params(const nb::kwargs& options) { return params_of(options
 int parse_int(nb::handle number, const char* name) {
   const std::int64_t value = parse_int64(number, name);
   if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
-    fail_argument(std::string(name) + " has more than 32 bits");
+    fail_argument(name, " has more than 32 bits");
   return static_cast<int>(value);
 }
 

@@ -1,11 +1,9 @@
 // Packets in and out of files; the module zerorun.video makes VideoWriter and VideoReader of them.
 // SPDX-License-Identifier: MIT
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,106 +13,109 @@
 namespace zerorun::python {
 namespace {
 
-/// A file under construction or one that is read, and the lock of the threads that share it.
+/// A file under construction or one that is read, for the threads that share it.
 template <typename T>
-struct Shared {
-  explicit Shared(std::unique_ptr<T> opened) : file(std::move(opened)) {}
-  std::mutex mutex;
-  std::unique_ptr<T> file;
+class PacketFile {
+ public:
+  explicit PacketFile(Result<std::unique_ptr<T>> opened)
+      : shared_(std::make_shared<Shared>(value_of(std::move(opened)))) {}
+  void close() { shared_ = {}; }
+
+ protected:
+  /// What call(file) returns; it runs without the GIL, and for one thread at a time.
+  template <typename Call>
+  auto use(const Call& call) {
+    const std::shared_ptr<Shared> shared = shared_.get();
+    if (!shared) fail(Errc::already_finished, "the file is closed, or was opened before a fork");
+    return without_gil([&] {
+      const std::lock_guard lock(shared->mutex);
+      return call(*shared->file);
+    });
+  }
+
+ private:
+  struct Shared {
+    explicit Shared(std::unique_ptr<T> opened) : file(std::move(opened)) {}
+    std::mutex mutex;
+    std::unique_ptr<T> file;
+  };
+
+  ForkBound<Shared> shared_;
 };
 
-template <typename T>
-std::shared_ptr<Shared<T>> opened(const ForkBound<Shared<T>>& bound) {
-  std::shared_ptr<Shared<T>> shared = bound.get();
-  if (!shared) fail(Errc::already_finished, "the file is closed, or was opened before a fork");
-  return shared;
-}
-
-class PacketWriter {
+class PacketWriter : public PacketFile<io::PacketSink> {
  public:
   PacketWriter(const std::string& path, int width, int height, std::int64_t fps_num,
-               std::int64_t fps_den, nb::handle format, bool overwrite) {
-    io::SinkOptions options;
-    options.overwrite = overwrite;
-    options.width = width;
-    options.height = height;
-    options.frame_rate = {fps_num, fps_den};
-    options.time_base = {fps_den, fps_num};
-    options.coded_format = parse_format(format);
-    file_ = ForkBound<Shared<io::PacketSink>>(std::make_shared<Shared<io::PacketSink>>(
-        value_of(io::open_packet_sink({path, "", {}}, options))));
+               std::int64_t fps_den, nb::handle format, bool overwrite)
+      : PacketFile(open(path, width, height, {fps_num, fps_den}, parse_format(format), overwrite)) {
   }
 
   void write(nb::handle jpeg) {
     const JpegData data(jpeg);
-    const auto shared = opened(file_);
-    const Locked lock(shared->mutex);
-    check(without_gil([&] { return shared->file->write(data.bytes(), {frames_, 1}); }));
-    ++frames_;
+    check(use([&](io::PacketSink& file) {
+      Status status = file.write(data.bytes(), {frames_, 1});
+      if (status) ++frames_;
+      return status;
+    }));
   }
 
   void finish() {
-    const auto shared = opened(file_);
-    const Locked lock(shared->mutex);
-    Status status = without_gil([&] { return shared->file->finish(); });
-    file_ = {};
+    Status status = use([](io::PacketSink& file) { return file.finish(); });
+    close();
     check(std::move(status));
   }
 
-  void abandon() { file_ = {}; }
   std::int64_t frames() const { return frames_; }
 
  private:
-  ForkBound<Shared<io::PacketSink>> file_;
-  std::int64_t frames_ = 0;
-};
-
-class PacketReader {
- public:
-  explicit PacketReader(const std::string& path) {
-    file_ = ForkBound<Shared<io::PacketSource>>(
-        std::make_shared<Shared<io::PacketSource>>(value_of(io::open_packets({path, "", {}}, {}))));
+  static Result<std::unique_ptr<io::PacketSink>> open(const std::string& path, int width,
+                                                      int height, io::Rational rate,
+                                                      PixelFormat format, bool overwrite) {
+    io::SinkOptions options;
+    options.overwrite = overwrite;
+    options.width = width;
+    options.height = height;
+    options.frame_rate = rate;
+    options.time_base = {rate.den, rate.num};
+    options.coded_format = format;
+    return io::open_packet_sink({path, "", {}}, options);
   }
 
+  std::atomic<std::int64_t> frames_ = 0;
+};
+
+class PacketReader : public PacketFile<io::PacketSource> {
+ public:
+  explicit PacketReader(const std::string& path)
+      : PacketFile(io::open_packets({path, "", {}}, {})) {}
+
   nb::object read() {
-    const auto shared = opened(file_);
-    const Locked lock(shared->mutex);
-    if (!value_of(without_gil([&] { return shared->file->read(packet_, time_); })))
-      return nb::none();
-    return nb::bytes(packet_.data(), packet_.size());
+    std::vector<std::byte> packet;
+    io::FrameTime time;
+    const bool more =
+        value_of(use([&](io::PacketSource& file) { return file.read(packet, time); }));
+    return more ? nb::object(nb::bytes(packet.data(), packet.size())) : nb::none();
   }
 
   /// In units of 1/fps; files without a rate count 25 frames a second.
   std::int64_t seek(std::int64_t frame) {
-    const auto shared = opened(file_);
-    const Locked lock(shared->mutex);
-    const io::SourceInfo& info = shared->file->info();
-    const io::Rational rate = info.frame_rate.known() ? info.frame_rate : io::Rational{25, 1};
-    const double seconds = static_cast<double>(frame) / rate.value();
-    const double pts = seconds / info.time_base.value() + 0.5;
-    constexpr double kMostPts = 1e18;  // and the first one of the file still fits beside it
-    if (frame < 0 || !(pts < kMostPts)) fail_argument("there is no frame " + std::to_string(frame));
-    return value_of(without_gil(
-        [&] { return shared->file->seek(info.first_pts + static_cast<std::int64_t>(pts)); }));
+    return value_of(use([&](io::PacketSource& file) {
+      const io::SourceInfo& info = file.info();
+      const io::Rational rate = info.frame_rate.known() ? info.frame_rate : io::Rational{25, 1};
+      const double seconds = static_cast<double>(frame) / rate.value();
+      const double pts = seconds / info.time_base.value() + 0.5;
+      constexpr double kMostPts = 1e18;  // and the first one of the file still fits beside it
+      if (frame < 0 || !(pts < kMostPts)) fail_argument("there is no frame ", frame);
+      return file.seek(info.first_pts + static_cast<std::int64_t>(pts));
+    }));
   }
 
-  nb::tuple info() const {
-    const auto shared = opened(file_);
-    const Locked lock(shared->mutex);
-    const io::SourceInfo& info = shared->file->info();
+  nb::tuple info() {
+    const io::SourceInfo info = use([](io::PacketSource& file) { return file.info(); });
     return nb::make_tuple(info.width, info.height, info.frame_rate.num, info.frame_rate.den,
                           info.frame_count, info.container);
   }
-
-  void close() { file_ = {}; }
-
- private:
-  ForkBound<Shared<io::PacketSource>> file_;
-  std::vector<std::byte> packet_;
-  io::FrameTime time_;
 };
-
-constexpr char kInfoSig[] = "def info(self) -> tuple[int, int, int, int, int, str]";
 
 }  // namespace
 
@@ -124,14 +125,15 @@ void bind_video(nb::module_& module) {
            "path"_a, "width"_a, "height"_a, "fps_num"_a, "fps_den"_a, "format"_a, "overwrite"_a)
       .def("write", &PacketWriter::write, nb::sig("def write(self, jpeg: Data) -> None"))
       .def("finish", &PacketWriter::finish)
-      .def("abandon", &PacketWriter::abandon)
+      .def("abandon", [](PacketWriter& self) { self.close(); })
       .def_prop_ro("frames", &PacketWriter::frames);
   nb::class_<PacketReader>(module, "PacketReader")
       .def(nb::init<const std::string&>())
       .def("read", &PacketReader::read, nb::sig("def read(self) -> Optional[bytes]"))
       .def("seek", &PacketReader::seek)
-      .def("info", &PacketReader::info, nb::sig(kInfoSig))
-      .def("close", &PacketReader::close);
+      .def("info", &PacketReader::info,
+           nb::sig("def info(self) -> tuple[int, int, int, int, int, str]"))
+      .def("close", [](PacketReader& self) { self.close(); });
   module.attr("built_with_ffmpeg") = io::features().ffmpeg;
 }
 

@@ -14,17 +14,22 @@
 #include <thread>
 
 #include "apps/python/binding/batch.hpp"
+#include "apps/python/binding/coders.hpp"
 #include "codec/base/interruptions.hpp"
 
 namespace zerorun::python {
 namespace {
+
+/// Workers are all alike.
+struct AnyWorker {};
+bool is_same(AnyWorker, AnyWorker) { return true; }
 
 /// A thread that does one task after another. Starting 16 threads takes as long as decoding 20
 /// small pictures on a GPU.
 class Worker {
  public:
   /// Errors: std::system_error.
-  Worker() : thread_([this] { work(); }) {}
+  explicit Worker(AnyWorker) : thread_([this] { work(); }) {}
   ~Worker() {
     start({});
     thread_.join();
@@ -58,44 +63,10 @@ class Worker {
   std::thread thread_;
 };
 
-/// The GIL protects them.
-struct IdleWorkers {
-  std::vector<std::unique_ptr<Worker>> all;
-  int generation = fork_generation();
-};
-IdleWorkers& idle_workers() {
-  static auto& idle = *new IdleWorkers;
-  if (idle.generation != fork_generation()) {  // the threads are the parent's
-    for (auto& worker : idle.all) (void)worker.release();
-    idle.all.clear();
-    idle.generation = fork_generation();
-  }
+using Workers = CoderPool<Worker, AnyWorker>;
+Workers& idle_workers() {
+  static auto& idle = *new Workers(64);
   return idle;
-}
-
-/// Fewer than `count` where the system gives no more threads.
-std::vector<std::unique_ptr<Worker>> take_workers(int count) {
-  std::vector<std::unique_ptr<Worker>>& idle = idle_workers().all;
-  std::vector<std::unique_ptr<Worker>> taken;
-  try {
-    for (int i = 0; i < count; ++i) {
-      if (idle.empty()) {
-        taken.push_back(std::make_unique<Worker>());
-      } else {
-        taken.push_back(std::move(idle.back()));
-        idle.pop_back();
-      }
-    }
-  } catch (const std::system_error&) {
-  }
-  return taken;
-}
-
-void give_back(std::vector<std::unique_ptr<Worker>> workers) {
-  constexpr std::size_t kMostIdle = 64;
-  std::vector<std::unique_ptr<Worker>>& idle = idle_workers().all;
-  for (auto& worker : workers)
-    if (idle.size() < kMostIdle) idle.push_back(std::move(worker));
 }
 
 /// The items of one call, and how many workers are busy with them.
@@ -190,16 +161,21 @@ void run_jobs(std::size_t count, int workers, const std::function<void(std::size
               const std::function<void()>& stop) {
   // The workers keep it, because the last one leaves it after the call may have returned.
   const auto run = std::make_shared<Run>(count, workers, job);
-  auto threads = take_workers(workers);
+  std::vector<Workers::Lent> threads;
+  try {
+    while (threads.size() < static_cast<std::size_t>(workers))
+      threads.push_back(idle_workers().take({}));
+  } catch (const std::system_error&) {  // fewer threads than asked for do the same work
+  }
   bool interrupted = false;
   {
     WithoutGil no_gil;
     for (int worker = 0; worker < workers; ++worker) {
       const auto at = static_cast<std::size_t>(worker);
       if (at < threads.size())
-        threads[at]->start([run, worker] { run->work(worker); });
+        threads[at].coder->start([run, worker] { run->work(worker); });
       else
-        run->work(worker);  // fewer threads than asked for do the same work
+        run->work(worker);
     }
     while (!run->wait()) {
       if (interrupted || no_gil.call_with_gil(PyErr_CheckSignals) == 0) continue;
@@ -208,11 +184,11 @@ void run_jobs(std::size_t count, int workers, const std::function<void(std::size
       stop();
     }
   }
-  give_back(std::move(threads));
+  for (Workers::Lent& thread : threads) idle_workers().give_back(std::move(thread));
   if (interrupted) throw nb::python_error();
 }
 
-void release_workers() { idle_workers().all.clear(); }
+void release_workers() { idle_workers().clear(); }
 
 BatchInput::BatchInput(nb::handle object) {
   // All other questions together take a quarter of a microsecond, while the GPU has nothing to do.

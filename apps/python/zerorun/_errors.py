@@ -17,13 +17,6 @@ class Error(Exception):
     detail            the part of the sentence that belongs to this case; may be empty
     """
 
-    code: str
-    number: int
-    group: str
-    byte_offset: Optional[int]
-    restart_interval: Optional[int]
-    detail: str
-
     def __init__(self, message: str, code: str = "", number: int = 0, group: str = "none",
                  byte_offset: Optional[int] = None, restart_interval: Optional[int] = None,
                  detail: str = "") -> None:
@@ -49,7 +42,7 @@ class CorruptError(Error):
 
 
 class UnsupportedError(Error):
-    """The stream is legal, but zerorun does not decode it (progressive, CMYK, ...)."""
+    """The stream is legal, but zerorun does not decode it (lossless, CMYK, ...)."""
 
 
 class CapacityError(Error):

@@ -1,13 +1,11 @@
 # The iterator of AsyncEncoder.map() and AsyncDecoder.map().
 # SPDX-License-Identifier: MIT
-"""Inputs into a coder and its results out, in order."""
-from __future__ import annotations
-
+"""The class Mapped."""
 from typing import Any, Iterable, Iterator
 
 
 class Mapped:
-    """An error of an input leaves next(); a further next() goes on behind it."""
+    """Inputs into a coder and its results out, in order. An error leaves next(), which may be called again."""
 
     def __init__(self, coder: Any, inputs: Iterable[Any]) -> None:
         self._coder = coder
@@ -20,12 +18,11 @@ class Mapped:
     def __next__(self) -> Any:
         coder = self._coder
         while not self._ended and coder.in_flight < coder.depth:
-            try:
-                item = next(self._inputs)
-            except StopIteration:
-                self._ended = True
+            for item in self._inputs:
+                coder.submit(item)
                 break
-            coder.submit(item)
+            else:
+                self._ended = True
         coded = next(coder)
         if coded.error is not None:
             raise coded.error

@@ -12,13 +12,10 @@ class Component(NamedTuple):
     """A component of a stream."""
 
     id: int
-    h: int
-    """Horizontal sampling factor."""
-    v: int
-    """Vertical sampling factor."""
+    h: int  # Horizontal sampling factor
+    v: int  # Vertical sampling factor
     quant_table: int
-    width: int
-    """Samples in a row."""
+    width: int  # Samples in a row
     height: int
 
 
@@ -27,64 +24,50 @@ class StreamInfo(NamedTuple):
 
     width: int
     height: int
-    color: str
-    """'gray', 'ycbcr' or 'rgb'."""
-    subsampling: Optional[str]
-    """'420', ... or None for factors without such a name."""
+    color: str  # 'gray', 'ycbcr' or 'rgb'
+    subsampling: Optional[str]  # '420', ... or None for factors without such a name
     components: Tuple[Component, ...]
-    quality: Optional[int]
-    """On libjpeg's scale, if the tables are the usual ones."""
-    restart_interval: int
-    """MCUs between restart markers; 0: none."""
+    quality: Optional[int]  # On libjpeg's scale, if the tables are the usual ones
+    restart_interval: int  # MCUs between restart markers; 0: none
     extended: bool
     has_jfif: bool
     standard_huffman: bool
     pixel_aspect: Tuple[int, int]
-    exif_orientation: int
-    """1 to 8; 1 where there is none. Decoders do not apply it."""
-    segments: Tuple[Tuple[int, bytes], ...]
-    """APPn and COM segments in order: (marker, payload)."""
+    exif_orientation: int  # 1 to 8; 1 where there is none. Decoders do not apply it
+    segments: Tuple[Tuple[int, bytes], ...]  # APPn and COM segments in order: (marker, payload)
     header_bytes: int
+    progressive: bool
 
 
 class Report(NamedTuple):
     """What a decoder found in a stream."""
 
-    bytes_consumed: int
-    """To the end of the image; the next one starts here or later."""
+    bytes_consumed: int  # To the end of the image; the next one starts here or later
     intervals: int
-    concealed_intervals: int
-    """Damaged parts that were concealed; 0 for a sound stream."""
-    cpu_scans: int
-    """Scans that the CUDA backend left to the CPU."""
+    concealed_intervals: int  # Damaged parts that were concealed; 0 for a sound stream
+    cpu_scans: int  # Scans that the CUDA backend left to the CPU: damaged ones, and those of progressive streams
     first_problem: Optional[Error]
 
 
 class Device(NamedTuple):
     """A CUDA device."""
 
-    name: str
-    """As for device=: 'cuda:0'."""
+    name: str  # As for device=: 'cuda:0'
     model: str
     compute_capability: Tuple[int, int]
     memory_bytes: int
     multiprocessors: int
     usable: bool
-    reason: str
-    """Why it is not usable; empty if it is."""
+    reason: str  # Why it is not usable; empty if it is
 
 
 class Coded(NamedTuple):
     """A frame that comes back from AsyncEncoder or AsyncDecoder."""
 
-    number: int
-    """Counted from 0 in the order of submit()."""
-    tag: Any
-    """As given to submit()."""
-    value: Any
-    """The bytes or the array(s); None after an error."""
-    error: Optional[Error]
-    """None if all is well."""
+    number: int  # Counted from 0 in the order of submit()
+    tag: Any  # As given to submit()
+    value: Any  # The bytes or the array(s); None after an error
+    error: Optional[Error]  # None if all is well
 
 
 class VideoInfo(NamedTuple):
@@ -92,8 +75,6 @@ class VideoInfo(NamedTuple):
 
     width: int
     height: int
-    fps: Any
-    """A fractions.Fraction, or None where the file has no rate (raw MJPEG)."""
-    frame_count: int
-    """-1 if it is not known before reading."""
+    fps: Any  # A fractions.Fraction, or None where the file has no rate (raw MJPEG)
+    frame_count: int  # -1 if it is not known before reading
     container: str

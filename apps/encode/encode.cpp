@@ -93,6 +93,7 @@ class EncodeRun : FrameCommand {
                             !options_.deinterlace &&
                             !options_.size.any();  // a size takes the frame to the host
     source.samples = options_.samples.rules();
+    source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
     if (options_.content.icc == IccMode::convert) {
       source.pixel_format = PixelFormat::rgb24;
       source.accepted_formats = {PixelFormat::gray8};

@@ -75,6 +75,9 @@ struct SourceOptions {
   /// Gets name and error of each picture that `broken` did not stop at, on any thread.
   std::function<void(const std::string& name, const Status& error)> tell_broken = {};
   RawVideo raw = {};  ///< what a Location with the format "raw" holds
+  /// Frames that an AVI file has dropped (empty chunks) repeat the frame before them, which keeps
+  /// the rate constant. Otherwise the time stamps show the gap.
+  bool repeats_dropped = false;
   /// For JPEG images, checked before memory is allocated for their pixels. For other images and
   /// video the default max_pixels of StreamLimits applies.
   StreamLimits limits;

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "apps/common/console.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 
 namespace zerorun::app {

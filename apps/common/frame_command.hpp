@@ -15,7 +15,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/step_meter.hpp"
-#include "apps/shards/shard_options.hpp"
+#include "apps/shards/split.hpp"
 #include "zerorun/convert.hpp"
 #include "zerorun/io.hpp"
 

@@ -20,7 +20,6 @@
 #include "apps/common/inputs.hpp"
 #include "apps/common/ledger.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"

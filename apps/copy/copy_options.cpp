@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/copy/copy_options.hpp"
 
-#include "apps/common/content_options.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/option_kinds.hpp"
 
 namespace zerorun::app {

@@ -8,7 +8,6 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/inputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"

@@ -8,11 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "apps/decode/decode_options.hpp"
+#include "apps/common/content.hpp"
+#include "apps/common/frame_command.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
+
+struct DecodeOptions : FrameOptions {
+  ChromaUpsampling upsampling = ChromaUpsampling::fancy;
+  bool strict = false;
+  std::string raw_format;  ///< --pix-fmt
+  ContentOptions content;
+  SampleOptions samples;
+};
 
 /// A frame in the pipeline.
 struct DecodeJob {

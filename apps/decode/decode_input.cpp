@@ -46,7 +46,7 @@ void DecodeInput::open_frames(std::optional<PixelFormat> format) {
   source.samples = rules_;
   packets_.reset();
   frames_ = app::open_frames(input_, source);
-  check_max_pixels(input_.name, input_.max_pixels, frames_->info().is_jpeg);
+  check_max_pixels(input_.name, input_.max_pixels, has_pixel_limit(frames_->info()));
 }
 
 void DecodeInput::read_first() {

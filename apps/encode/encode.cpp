@@ -284,7 +284,7 @@ class EncodeRun : FrameCommand {
     }
     feed_->source = open_frames(options_.input, source);
     if (options_.shard_run) feed_->step = options_.shard_run->step();
-    check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
+    check_max_pixels(input_name(), options_.input.max_pixels, has_pixel_limit(info()));
     io::FrameWork& first = feed_->first;
     const auto more = feed_->source->next(first);
     const Status status = more && *more ? first.load(0) : more.status();

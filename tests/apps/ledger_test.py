@@ -4,7 +4,7 @@ import json
 import pathlib
 import unittest
 
-from support import ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv, probe, video_stream
+from support import BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv, probe, video_stream
 
 SRT = "1\n00:00:00,000 --> 00:00:00,400\nHello\n\n2\n00:00:00,400 --> 00:00:00,800\nWorld\n"
 CHAPTERS = (";FFMETADATA1\ntitle=A film\ncomment=For all\ncreation_time=2020-01-02T03:04:05.000000Z\n"
@@ -291,6 +291,28 @@ class PagesTest(ProgramTest):
         ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-f", "apng", self.path("a.png"))
         self.zerorun("encode", self.path("a.png"), "-o", self.path("a.mov"), "--device", "cpu")
         self.assertEqual(video_stream(self.path("a.mov"))["nb_read_frames"], "4")
+
+
+class PixelLimitTest(ProgramTest):
+    def test_of_pictures(self):
+        """--max-pixels, which the message advises, lowers and raises the limit of every kind of picture."""
+        make_ppm(self.path("a.ppm"))
+        names = ["a.ppm"]
+        if BUILT_WITH_OPENCV:
+            for kind in ("png", "tiff", "bmp", "webp"):
+                self.zerorun("decode", self.path("a.ppm"), "-o", self.path("a." + kind), "--device", "cpu")
+                names.append("a." + kind)
+        for name in names:
+            arguments = ("decode", self.path(name), "-o", "null:", "--device", "cpu", "--max-pixels")
+            refused = self.zerorun(*arguments, "1199", code=3)
+            self.assertIn(b"40x30", refused.stderr, name)
+            self.zerorun(*arguments, "1200")
+        with open(self.path("big.pbm"), "wb") as big:
+            big.write(b"P4\n12000 12000\n")
+            big.truncate(big.tell() + 1500 * 12000)
+        arguments = ("decode", self.path("big.pbm"), "-o", "null:", "--device", "cpu")
+        self.assertIn(b"raise max_pixels", self.zerorun(*arguments, code=3).stderr)
+        self.zerorun(*arguments, "--max-pixels", "144000000")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ void note_cut_input(const std::string& name, const io::SourceInfo& info) {
 CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels) {
   return add_number(
       app, "--max-pixels", max_pixels, 1, StreamLimits::any_size().max_pixels,
-      "Refuse JPEG images with more pixels before allocating memory for them (default: " +
+      "Refuse pictures with more pixels before allocating memory for them (default: " +
           std::to_string(StreamLimits{}.max_pixels) + ")");
 }
 
@@ -117,9 +117,14 @@ StreamLimits stream_limits(const std::optional<std::int64_t>& max_pixels) {
   return limits;
 }
 
+bool has_pixel_limit(const io::SourceInfo& info) {
+  return info.is_jpeg || info.codec == "pnm" || info.container.find("image") != std::string::npos;
+}
+
 void check_max_pixels(const std::string& input, const std::optional<std::int64_t>& max_pixels,
-                      bool is_jpeg) {
-  if (max_pixels && !is_jpeg) fail(Exit::usage, input + ": --max-pixels is for JPEG input");
+                      bool has_limit) {
+  if (max_pixels && !has_limit)
+    fail(Exit::usage, input + ": --max-pixels is for JPEG and pictures");
 }
 
 const char* max_pixels_hint(const Status& status) noexcept {

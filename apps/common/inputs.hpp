@@ -42,9 +42,11 @@ CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixe
 /// For the decoders of a command; without the option those of the library.
 StreamLimits stream_limits(const std::optional<std::int64_t>& max_pixels);
 
+/// True for pictures and Motion JPEG.
+bool has_pixel_limit(const io::SourceInfo& info);
 /// Ends the command with exit 2 if the option would have no effect.
 void check_max_pixels(const std::string& input, const std::optional<std::int64_t>& max_pixels,
-                      bool is_jpeg);
+                      bool has_limit);
 
 /// " (--max-pixels)" for an error that the option can prevent, else "".
 const char* max_pixels_hint(const Status& status) noexcept;

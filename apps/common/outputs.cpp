@@ -152,6 +152,10 @@ bool is_container(const io::Location& output) {
          is_one_of(format_word(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
 }
 
+bool keeps_times(const io::Location& output) {
+  return is_container(output) && format_word(output) != "avi";
+}
+
 bool is_images(const io::Location& output) {
   return !io::is_measuring_output(output) &&
          is_one_of(format_word(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",

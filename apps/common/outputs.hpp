@@ -68,6 +68,8 @@ io::Location output_location(const InputOptions& input, const OutputOptions& out
 std::string output_kind(const io::Location& output);
 /// MOV, MP4, MKV, AVI: they hold pictures of one size, time stamps and sound.
 bool is_container(const io::Location& output);
+/// MOV, MP4, MKV: the time of every frame.
+bool keeps_times(const io::Location& output);
 /// A picture or a numbered sequence of pictures, which hold no times.
 bool is_images(const io::Location& output);
 

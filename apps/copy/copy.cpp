@@ -61,7 +61,9 @@ class CopyRun {
   const io::SourceInfo& info() const { return source_->info(); }
 
   void open_input() {
-    source_ = open_jpeg_packets(options_.input, source_options(options_.input, {}));
+    io::SourceOptions source = source_options(options_.input, {});
+    source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
+    source_ = open_jpeg_packets(options_.input, source);
     if (!source_)
       fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
     CopyJob first;
@@ -159,10 +161,12 @@ class CopyRun {
 
   Status write(CopyJob& job) {
     const auto kind = io::jpeg_kind(job.in.item);
-    if (is_container(output_) && kind && (kind->width != width_ || kind->height != height_))
+    if (is_container(output_) && kind && (kind->width != width_ || kind->height != height_)) {
+      write_side_ = Exit::input;  // as encode and concat
       return Status(Errc::unsupported_output,
                     fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
                                 kind->width, kind->height, width_, height_));
+    }
     job.out.time = job.in.time;
     ZR_TRY(sink_->commit(job.out));
     ++counts_.frames;
@@ -191,7 +195,7 @@ class CopyRun {
       progress_->finish(counts_, "failed", {});
       if (signals::must_stop_now()) fail(Exit::failed, "stopped");
       if (end.step == PipelineEnd::Step::read) fail_input(name(), end.status, true);
-      fail(Exit::output, output_.name, end.status);
+      fail(write_side_, output_.name, end.status);
     }
     interrupted_ = end.interrupted;
     if (counts_.frames == 0) return;
@@ -232,6 +236,7 @@ class CopyRun {
   io::Rational rate_;
   nlohmann::ordered_json ledger_;
   int width_ = 0, height_ = 0;
+  Exit write_side_ = Exit::output;  // which side an error of write() is about
   int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
   std::atomic<bool> has_untold_orientation_{false};
   bool interrupted_ = false;

@@ -23,8 +23,7 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
       for_images_(for_images),
       step_(options.shard_run ? options.shard_run->step() : 1) {
   // Pictures that stand in for broken ones come from the source of frames.
-  if (input_.broken == io::BrokenFrames::stop)
-    packets_ = open_jpeg_packets(input_, source_options(input_, device_));
+  if (input_.broken == io::BrokenFrames::stop) packets_ = open_jpeg_packets(input_, all_options());
   // A pipe cannot be opened again for another format, so that of pictures is asked for at once.
   const bool wants_rgb = is_read_once(input_) && for_images;
   if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);
@@ -33,14 +32,21 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
   if (!strict_) note_cut_input(input_.name, info());
 }
 
+/// No output of decode has times of its own.
+io::SourceOptions DecodeInput::all_options() const {
+  io::SourceOptions options = source_options(input_, device_);
+  options.repeats_dropped = !input_.fps.known();
+  return options;
+}
+
 void DecodeInput::open_frames(std::optional<PixelFormat> format) {
-  io::SourceOptions source = source_options(input_, device_);
+  io::SourceOptions source = all_options();
   source.pixel_format = format;
   if (for_images_ && format == PixelFormat::rgb24) source.accepted_formats = {PixelFormat::gray8};
   source.samples = rules_;
   packets_.reset();
   frames_ = app::open_frames(input_, source);
-  check_max_pixels(input_.name, input_.max_pixels, frames_->info().is_jpeg);
+  check_max_pixels(input_.name, input_.max_pixels, has_pixel_limit(frames_->info()));
 }
 
 void DecodeInput::read_first() {

@@ -67,6 +67,7 @@ class DecodeInput {
   Status load(DecodeJob& job, int threads = 1) const;
 
  private:
+  io::SourceOptions all_options() const;
   void open_frames(std::optional<PixelFormat> format);
   void read_first();
   void read_shape();

@@ -277,13 +277,14 @@ class EncodeRun : FrameCommand {
                             !options_.deinterlace &&
                             !options_.size.any();  // a size takes the frame to the host
     source.samples = options_.samples.rules();
+    source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
     if (options_.content.icc == IccMode::convert) {
       source.pixel_format = PixelFormat::rgb24;
       source.accepted_formats = {PixelFormat::gray8};
     }
     feed_->source = open_frames(options_.input, source);
     if (options_.shard_run) feed_->step = options_.shard_run->step();
-    check_max_pixels(input_name(), options_.input.max_pixels, info().is_jpeg);
+    check_max_pixels(input_name(), options_.input.max_pixels, has_pixel_limit(info()));
     io::FrameWork& first = feed_->first;
     const auto more = feed_->source->next(first);
     const Status status = more && *more ? first.load(0) : more.status();

@@ -141,9 +141,10 @@ using PacketReaderPtr = std::unique_ptr<PacketReader>;
 // that may use all (SourceOptions::threads).
 /// Reads one PNM image (P1 to P6) to gray8 or rgb24 and leaves the reader after it. `bytes` is
 /// memory for it. Errors: bad_input, too_many_pixels, read_failed, out_of_memory.
-Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes);
+Status read_pnm(ByteReader& reader, const SampleRules& rules, Frame& frame,
+                std::vector<std::byte>& bytes);
 Result<FrameReaderPtr> open_y4m(ByteReader reader, const SampleRules& rules, int threads);
-Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, int threads);
+Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, const SampleRules& rules, int threads);
 /// Errors: invalid_argument (size or format), bad_input (a file that is not whole frames).
 Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
                                       const SampleRules& rules, int threads);

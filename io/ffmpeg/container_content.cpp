@@ -208,15 +208,22 @@ void set_tags(const SinkOptions& options, AVFormatContext& output) {
   av_dict_set(&output.metadata, "timecode", text.data(), 0);
 }
 
-bool needs_key_list(const ContainerContent& content) {
-  // What FFmpeg writes of MOV and MP4 without the list.
-  constexpr std::array<std::string_view, 8> kPlain{
-      "title", "artist", "album", "date", "genre", "comment", "copyright", "creation_time"};
-  return std::any_of(content.tags.begin(), content.tags.end(), [&](const auto& tag) {
-    return std::none_of(kPlain.begin(), kPlain.end(), [&](std::string_view key) {
+bool needs_key_list(const ContainerContent& content, const std::string& muxer) {
+  // What FFmpeg writes without the list: of both, of MOV, of MP4.
+  constexpr std::string_view kBoth[] = {"title",   "artist",    "album",    "date",         "genre",
+                                        "comment", "copyright", "location", "creation_time"};
+  constexpr std::string_view kMov[] = {"make", "model"};
+  constexpr std::string_view kMp4[] = {"composer",    "album_artist", "grouping", "lyrics",
+                                       "description", "synopsis",     "show",     "episode_id",
+                                       "network",     "keywords",     "track",    "disc"};
+  const auto is_plain = [&](const auto& tag) {
+    const auto is_key = [&](std::string_view key) {
       return av_strcasecmp(tag.first.c_str(), key.data()) == 0;
-    });
-  });
+    };
+    return std::ranges::any_of(kBoth, is_key) ||
+           (muxer == "mov" ? std::ranges::any_of(kMov, is_key) : std::ranges::any_of(kMp4, is_key));
+  };
+  return !std::ranges::all_of(content.tags, is_plain);
 }
 
 /// MOV and MP4 have no title of a track; players show the name of its handler.

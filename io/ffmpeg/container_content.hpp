@@ -24,8 +24,9 @@ void set_tags(const SinkOptions& options, AVFormatContext& output);
 void set_stream_tags(const Tags& tags, const AVFormatContext& output, AVStream& stream);
 /// The chapters of the range of time of the options, counted from its start.
 Status add_chapters(const SinkOptions& options, AVFormatContext& output);
-/// True if MOV or MP4 need their newer list of keys (`use_metadata_tags`) for these tags.
-bool needs_key_list(const ContainerContent& content);
+/// True if MOV or MP4 need their newer list of keys (`use_metadata_tags`) for these tags. In MP4 it
+/// takes the place of the tags of iTunes.
+bool needs_key_list(const ContainerContent& content, const std::string& muxer);
 /// Primaries, transfer, matrix and range, where the source tells more than JFIF does.
 void set_colour(const ContainerContent& content, AVCodecParameters& codec);
 void set_field_order(const ContainerContent& content, AVCodecParameters& codec);

@@ -27,7 +27,41 @@ std::string container_name(AVFormatContext& context) {
 
 }  // namespace
 
+/// Only of single pictures: others cannot be decoded twice.
+void Demuxer::repeat_dropped() {
+  const bool is_avi = std::string_view(context_->iformat->name) == "avi";
+  if (!is_avi || !is_intra_only(stream_) || !info_.variable_frame_rate) return;
+  fills_gaps_ = true;
+  info_.variable_frame_rate = false;
+  info_.frame_rate = {info_.time_base.den, info_.time_base.num};
+  info_.frame_count = -1;
+  last_.reset(av_packet_alloc());
+}
+
 Result<bool> Demuxer::read(AVPacket& packet) {
+  ZR_LET(more, read_stored(packet));
+  if (!more || !fills_gaps_ || !last_ || repeats_last(packet)) return more;
+  av_packet_unref(last_.get());
+  if (av_packet_ref(last_.get(), &packet) < 0) return Status(Errc::out_of_memory);
+  return true;
+}
+
+/// Puts `packet` back and makes it the last one again, a tick later, if there is a gap before it.
+bool Demuxer::repeats_last(AVPacket& packet) {
+  constexpr std::int64_t kMostRepeats = 10'000;  // more are a jump in time
+  const std::int64_t gap = packet.pts - last_->pts;
+  if (last_->size == 0 || packet.pts == AV_NOPTS_VALUE || gap < 2 || gap > kMostRepeats)
+    return false;
+  PacketPtr next(av_packet_alloc());
+  if (!next) return false;
+  av_packet_move_ref(next.get(), &packet);
+  ahead_.push_front(std::move(next));
+  ++last_->pts;
+  ++last_->dts;
+  return av_packet_ref(&packet, last_.get()) >= 0;
+}
+
+Result<bool> Demuxer::read_stored(AVPacket& packet) {
   if (!ahead_.empty()) {
     av_packet_unref(&packet);
     av_packet_move_ref(&packet, ahead_.front().get());
@@ -45,6 +79,7 @@ bool Demuxer::can_seek() const noexcept {
 Status Demuxer::seek(std::int64_t pts) {
   ahead_.clear();
   ahead_error_ = Status::ok();
+  if (last_) av_packet_unref(last_.get());
   // Clip far ends so that adding the start cannot overflow.
   constexpr std::int64_t kFar = std::int64_t{1} << 61;
   const std::int64_t wanted = std::clamp(pts, -kFar, kFar) + start_;
@@ -84,15 +119,15 @@ const FrameTimes& Demuxer::times() {
     // MOV, MP4 and AVI files have an index of all frames, if they are whole. Its times are decoding
     // times, which are presentation times too if all frames are key frames.
     const bool is_avi = std::string_view(context_->iformat->name) == "avi";
-    const bool lists_all_frames =
-        is_intra_only(stream_) && (has_whole_index(stream_) || (is_avi && has_index_));
+    const bool lists_all_frames = is_intra_only(stream_) && !fills_gaps_ &&
+                                  (has_whole_index(stream_) || (is_avi && has_index_));
     times_.emplace(stream_, start_, lists_all_frames, info_);
   }
   return *times_;
 }
 
 bool Demuxer::finds_index() {
-  if (!can_seek() || missing_bytes_ > 0) return false;
+  if (!can_seek() || missing_bytes_ > 0 || fills_gaps_) return false;
   return times().lists_all() || (has_whole_index(stream_) && !info_.variable_frame_rate);
 }
 
@@ -145,7 +180,7 @@ void Demuxer::describe() {
   info_.width = codec.width;
   info_.height = codec.height;
   info_.time_base = from_av(stream_->time_base);
-  measure_rate(stream_, ahead_, info_);
+  measure_rate(stream_, ahead_, has_index_ && info_.container == "avi", info_);
   const AVRational aspect = av_guess_sample_aspect_ratio(context_, stream_, nullptr);
   if (from_av(aspect).known()) info_.sample_aspect = from_av(aspect);
   read_display_matrix(*stream_, info_);

@@ -29,6 +29,8 @@ class Demuxer {
 
   /// The next packet of the video stream; false at the end. Errors: read_failed.
   Result<bool> read(AVPacket& packet);
+  /// As SourceOptions::repeats_dropped. Call it before the first read().
+  void repeat_dropped();
 
   /// True for files in which libavformat can seek.
   bool can_seek() const noexcept;
@@ -57,6 +59,8 @@ class Demuxer {
   Status open_context(ByteReader reader, const std::string& format, bool may_seek);
   Status distrust_index(const std::string& format);
   Status choose_stream();
+  Result<bool> read_stored(AVPacket& packet);
+  bool repeats_last(AVPacket& packet);
   Result<bool> next_packet(AVPacket& packet);
   std::optional<FrameTimes> walked_times();
   Status look_ahead();
@@ -76,6 +80,8 @@ class Demuxer {
   std::deque<PacketPtr> ahead_;            // read to measure the rate; read() gives them first
   std::vector<std::int64_t> first_times_;  // of these
   Status ahead_error_;                     // of the look-ahead; read() gives it after them
+  bool fills_gaps_ = false;
+  PacketPtr last_;  // of read(), where gaps are filled
   SourceInfo info_;
   std::optional<FrameTimes> times_;
 };

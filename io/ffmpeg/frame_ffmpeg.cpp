@@ -269,6 +269,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
 
 Result<MediaInput> resume_media(std::shared_ptr<void> held, const SourceOptions& options) {
   auto demuxer = std::static_pointer_cast<av::Demuxer>(std::move(held));
+  if (options.repeats_dropped) demuxer->repeat_dropped();
   MediaInput media;
   if (demuxer->is_motion_jpeg()) {
     ZR_LET(packets, av::open_container_packets(std::move(demuxer)));

@@ -21,10 +21,10 @@ bool are_alike(const Rational& average, const Rational& measured) noexcept {
 }
 
 /// Presentation times in order, of all frames or of the first packets.
-std::vector<std::int64_t> sample_times(AVStream* stream,
-                                       const std::deque<PacketPtr>& first_packets) {
+std::vector<std::int64_t> sample_times(AVStream* stream, const std::deque<PacketPtr>& first_packets,
+                                       bool lists_stored) {
   std::vector<std::int64_t> times;
-  if (has_whole_index(stream)) {
+  if (has_whole_index(stream) || lists_stored) {
     // The steps of decoding times are those of presentation times in another order.
     for (int i = 0; i < avformat_index_get_entries_count(stream); ++i)
       times.push_back(avformat_index_get_entry(stream, i)->timestamp);
@@ -51,9 +51,10 @@ bool is_intra_only(AVStream* stream) noexcept {
   return codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
 }
 
-void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, SourceInfo& info) {
+void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, bool lists_stored,
+                  SourceInfo& info) {
   const Rational average = from_av(stream->avg_frame_rate), base = from_av(stream->r_frame_rate);
-  const std::vector<std::int64_t> times = sample_times(stream, first_packets);
+  const std::vector<std::int64_t> times = sample_times(stream, first_packets, lists_stored);
   constexpr std::size_t kFewest = 3;
   if (times.size() < kFewest) {
     info.frame_rate = average.known() ? average : base;
@@ -72,7 +73,7 @@ void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, 
     av_reduce(&reduced.num, &reduced.den, steps * stream->time_base.den,
               span * stream->time_base.num, INT32_MAX);
   const Rational measured = from_av(reduced);
-  if (!has_whole_index(stream) && average.known() && measured.known() &&
+  if (!has_whole_index(stream) && !lists_stored && average.known() && measured.known() &&
       !are_alike(average, measured) && !agree(average, measured, span))
     info.variable_frame_rate = true;
   if (info.variable_frame_rate) {

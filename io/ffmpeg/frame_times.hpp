@@ -20,7 +20,8 @@ bool is_intra_only(AVStream* stream) noexcept;
 /// Sets frame_rate and variable_frame_rate by the times in the index, or else in the first packets.
 /// A constant rate has steps that are equal but for the rounding of the clock. If times and header
 /// disagree, the times are right (an AVI may say 50 fps and leave every second frame empty).
-void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, SourceInfo& info);
+void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, bool lists_stored,
+                  SourceInfo& info);
 
 /// Times are those of FrameTime: counted from `start`, a time stamp of the stream. If the container
 /// does not list all frames, their times follow from the rate.

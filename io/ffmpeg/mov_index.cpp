@@ -163,8 +163,10 @@ Status MovIndex::finish(const Muxer::AddStreams& add_chapters) {
   muxer_->keep_from(media_end);
   ZR_TRY(muxer_->add(add_chapters));
   ZR_TRY(muxer_->finish());
-  ZR_LET(end, movie_box(media_end));
-  media_end = end;
+  if (muxer_->has_chapters()) {
+    ZR_LET(end, movie_box(media_end));
+    media_end = end;
+  }
   // This header comes last, and with one write, so that the file is whole at every moment:
   // fragments before, plain after.
   ZR_LET(header, media_header(media_begin, media_end));

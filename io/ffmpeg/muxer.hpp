@@ -38,6 +38,7 @@ class Muxer {
   Status finish();
   /// Calls a function with the context. Chapters of MOV and MP4 come before finish().
   Status add(const AddStreams& add) { return add(*context_); }
+  bool has_chapters() const noexcept { return context_->nb_chapters > 0; }
   /// Sets the position at which the muxer goes on.
   Status seek(std::int64_t position);
   void keep_from(std::int64_t position) noexcept { keep_from_ = position; }

@@ -160,7 +160,7 @@ class ContainerSink final : public HalvedPacketSink {
     if (is_mov())
       // A time code track would begin the first fragment; MovIndex writes it.
       options.set("write_tmcd", "0");
-    const bool has_keys = is_mov() && needs_key_list(options_.content);
+    const bool has_keys = is_mov() && needs_key_list(options_.content, name_);
     const std::string keys = has_keys ? "+use_metadata_tags" : "";
     const std::string fragments =
         "frag_custom+empty_moov+delay_moov+default_base_moof+skip_trailer" + keys;

@@ -20,10 +20,13 @@ bool has_adts(const AVCodecParameters& codec) noexcept {
   return codec.codec_id == AV_CODEC_ID_AAC && codec.extradata_size == 0;
 }
 
-bool fits(const AVOutputFormat& container, const AVCodecParameters& codec) {
-  if (codec.codec_type == AVMEDIA_TYPE_ATTACHMENT)
-    return std::string_view(container.name) == "matroska";
-  return avformat_query_codec(&container, codec.codec_id, FF_COMPLIANCE_NORMAL) == 1;
+/// No subtitles in MOV and MP4: FFmpeg writes samples of its own between them, for which MovIndex
+/// has no place.
+bool fits(const AVOutputFormat& container, AVMediaType type, AVCodecID codec) {
+  const std::string_view name = container.name;
+  if (type == AVMEDIA_TYPE_ATTACHMENT) return name == "matroska";
+  if (type == AVMEDIA_TYPE_SUBTITLE && (name == "mov" || name == "mp4")) return false;
+  return avformat_query_codec(&container, codec, FF_COMPLIANCE_NORMAL) == 1;
 }
 
 /// Bytes of a sample of all channels; 0 if silence is not all zeros, or 128 for unsigned samples.
@@ -79,7 +82,7 @@ Status StreamCopy::choose_tracks(const AVOutputFormat& container) {
     const bool is_other = type == AVMEDIA_TYPE_SUBTITLE || type == AVMEDIA_TYPE_ATTACHMENT;
     const bool is_wanted =
         (type == AVMEDIA_TYPE_AUDIO && copies_sound_) || (is_other && copies_others_);
-    if (!is_wanted || !fits(container, *stream->codecpar)) continue;
+    if (!is_wanted || !fits(container, type, stream->codecpar->codec_id)) continue;
     Track track;
     track.stream = stream;
     track.needs_silence = std::string_view(container.name) == "avi" && type == AVMEDIA_TYPE_AUDIO &&
@@ -208,8 +211,7 @@ bool container_holds(const std::string& muxer, const SourceFact& fact) {
   if (fact.fact == Fact::languages) return av::holds_language(muxer, fact.value);
   const AVOutputFormat* container = av_guess_format(muxer.c_str(), nullptr, nullptr);
   const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(fact.value.c_str());
-  return container != nullptr && codec != nullptr &&
-         avformat_query_codec(container, codec->id, FF_COMPLIANCE_NORMAL) == 1;
+  return container != nullptr && codec != nullptr && av::fits(*container, codec->type, codec->id);
 }
 
 }  // namespace zerorun::io

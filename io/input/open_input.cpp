@@ -44,6 +44,7 @@ Status not_jpeg(const Location& location) {
 SourceOptions with_opened(const SourceOptions& options) {
   SourceOptions complete = options;
   if (!complete.opened) complete.opened = opened_file();
+  complete.samples.max_pixels = options.limits.max_pixels;
   return complete;
 }
 
@@ -100,7 +101,7 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
   // Content first: a name may lie. The name helps if there is junk before the first JPEG image.
   if (kind == ContentKind::y4m || format == "y4m")
     return as_input(open_y4m(std::move(reader), options.samples, options.threads));
-  if (is_pnm) return as_input(open_pnm_stream(std::move(reader), options.threads));
+  if (is_pnm) return as_input(open_pnm_stream(std::move(reader), options.samples, options.threads));
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG

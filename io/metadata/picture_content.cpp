@@ -62,6 +62,8 @@ PictureContent png_content(ByteSpan file) {
       content.has_alpha = chunk[9] == 4 || chunk[9] == 6;
     }
     if (starts_with(type, "tRNS")) content.has_alpha = true;
+    if (starts_with(type, "acTL"))  // an animation of a sequence of files
+      content.pages = static_cast<int>(std::min(number(chunk, 0, 4, false).value_or(1), 65536u));
     if (starts_with(type, "iCCP") && !std::exchange(has_profile, true))
       take_png_profile(chunk, content);
     if (starts_with(type, "eXIf")) take_exif(chunk, content);

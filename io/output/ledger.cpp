@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -20,7 +21,7 @@ struct Row {
   std::string_view fates;  // mov mp4 mkv avi mjpeg jpg y4m raw pictures
   const char* option;      // of copy and encode
 };
-constexpr std::size_t kColumns = 9, kFirstStill = 4;
+enum Column : std::size_t { kRawMjpeg = 4, kJpeg, kY4m, kRaw, kPictures };  // after the muxers
 constexpr Row kRows[] = {
     {"further_video", "---------", "--streams"},  //
     {"sound", "vvvv-----", "--audio"},            //
@@ -36,7 +37,7 @@ constexpr Row kRows[] = {
     {"timecode", "kkkk-----", "--metadata"},      //
     {"field_order", "kkk---k-.", ""},             //
     {"stereo_mode", "kkk------", ""},             //
-    {"rotation", "........c", ""},                // the sinks of videos say it themselves
+    {"rotation", "kk...c--c", ""},                // the sinks of other videos say it themselves
     {"pixel_aspect", "kkkkkkk--", ""},            // also in the JPEG streams
     {"times", "kkk..-..-", ""},                   // other videos need --fps
     {"primaries", "kkk------", ""},               //
@@ -47,6 +48,11 @@ constexpr Row kRows[] = {
     {"pages", "---------", ""},
 };
 
+static_assert(std::size(kRows) == static_cast<std::size_t>(Fact::pages) + 1 &&
+              std::ranges::all_of(kRows, [](const Row& row) {
+                return row.fates.size() == kPictures + 1;
+              }));
+
 /// The column of an output in kRows; nullopt for outputs that keep nothing.
 std::optional<std::size_t> column_of(const Location& output) {
   if (is_measuring_output(output)) return std::nullopt;
@@ -55,10 +61,10 @@ std::optional<std::size_t> column_of(const Location& output) {
   constexpr std::array<std::string_view, 4> kMuxers{"mov", "mp4", "matroska", "avi"};
   const auto* const found = std::find(kMuxers.begin(), kMuxers.end(), muxer);
   if (found != kMuxers.end()) return static_cast<std::size_t>(found - kMuxers.begin());
-  if (is_jpeg_file(format)) return 5;
-  if (format == "y4m") return 6;
-  if (is_raw_video(format)) return 7;
-  return needs_opencv(format) || is_pnm_output(format) ? 8 : kFirstStill;
+  if (is_jpeg_file(format)) return kJpeg;
+  if (format == "y4m") return kY4m;
+  if (is_raw_video(format)) return kRaw;
+  return needs_opencv(format) || is_pnm_output(format) ? kPictures : kRawMjpeg;
 }
 
 /// Where a file says nothing, players take these.
@@ -224,6 +230,11 @@ std::vector<SourceFact> facts_of(const SourceInfo& info) {
     add(facts, Fact::pixel_aspect,
         "the shape of the pixels " + std::to_string(info.sample_aspect.num) + ":" +
             std::to_string(info.sample_aspect.den));
+  if (info.rotation_degrees != 0 || info.mirrored)
+    add(facts, Fact::rotation,
+        info.rotation_degrees == 0
+            ? "mirroring"
+            : "the rotation by " + std::to_string(info.rotation_degrees) + " degrees");
   if (info.variable_frame_rate) add(facts, Fact::times, "the times of the frames");
   const bool is_picture = info.picture != nullptr;
   if (is_picture ? info.picture->has_alpha : content.has_alpha)

@@ -159,7 +159,7 @@ Status ImageFileReader::read_kind(ByteReader& file, ContentKind kind, FrameWork&
     case ContentKind::jpeg:
       return read_jpeg(file, work, facts, threads);
     case ContentKind::pnm:
-      return read_pnm(file, work.item, work.bytes);
+      return read_pnm(file, options_.samples, work.item, work.bytes);
     case ContentKind::y4m:
       return Status(Errc::unknown_format, "'" + name + "' is a video, not an image");
     case ContentKind::unknown:

@@ -60,7 +60,7 @@ Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleR
 /// too_many_pixels, for a picture, or a tile of a TIFF file, that has more than
 /// StreamLimits allows. ok for other kinds, and for a file that does not tell: its decoder refuses
 /// it.
-Status check_stored_size(const std::string& name, ContentKind kind,
+Status check_stored_size(const std::string& name, ContentKind kind, std::int64_t max_pixels,
                          std::span<const std::byte> data);
 
 /// Makes the bytes of an image file. `frame` is gray8 or rgb24. Errors: unsupported_output,

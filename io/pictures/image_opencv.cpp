@@ -88,14 +88,15 @@ std::uint64_t little_endian(std::span<const std::byte> data, std::size_t at,
 }
 
 /// Refuses a decompression bomb before OpenCV allocates for it.
-Status check_png_size(const std::string& name, std::span<const std::byte> data) {
+Status check_png_size(const std::string& name, std::int64_t max_pixels,
+                      std::span<const std::byte> data) {
   if (data.size() <= kPngColourAt) return Status(Errc::bad_input, "'" + name + "' is cut short");
   std::uint64_t width = 0, height = 0;  // big-endian
   for (std::size_t i = 0; i < 4; ++i) {
     width = width << 8 | static_cast<std::uint64_t>(data[kPngWidthAt + i]);
     height = height << 8 | static_cast<std::uint64_t>(data[kPngHeightAt + i]);
   }
-  if (width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
+  if (width * height > static_cast<std::uint64_t>(max_pixels))
     return too_many_pixels(name, width, height);
   return Status::ok();
 }
@@ -108,7 +109,8 @@ bool is_gray_png(ContentKind kind, std::span<const std::byte> data) noexcept {
 /// OpenCV's BMP reader throws and prints at the end of its data. So a file that is too short is
 /// refused here, and "end of bitmap" codes are appended: the length of run-length coded files is
 /// not known beforehand.
-Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
+Status complete_bmp(const std::string& name, std::int64_t max_pixels,
+                    std::vector<std::byte>& data) {
   constexpr std::size_t kFileHeader = 14, kCoreHeader = 12, kInfoHeader = 40, kPadding = 4096;
   const Status short_file(Errc::bad_input, "'" + name + "' is cut short");
   if (data.size() < kFileHeader + kCoreHeader) return short_file;
@@ -125,7 +127,7 @@ Status complete_bmp(const std::string& name, std::vector<std::byte>& data) {
     coding = little_endian(data, 30, 4);
   }
   if (width > kMaxDimension || height > kMaxDimension ||
-      width * height > static_cast<std::uint64_t>(StreamLimits{}.max_pixels))
+      width * height > static_cast<std::uint64_t>(max_pixels))
     return too_many_pixels(name, width, height);
   constexpr std::uint64_t kRle8 = 1, kRle4 = 2;
   const std::uint64_t row_bytes = (width * bits + 31) / 32 * 4;
@@ -186,9 +188,9 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray,
 Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules& rules,
                         std::vector<std::byte>& data, Frame& out) {
   ZR_TRY(load_opencv());
-  if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(name, data));
-  if (kind == ContentKind::png) ZR_TRY(check_png_size(name, data));
-  ZR_TRY(check_stored_size(name, kind, data));
+  if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(name, rules.max_pixels, data));
+  if (kind == ContentKind::png) ZR_TRY(check_png_size(name, rules.max_pixels, data));
+  ZR_TRY(check_stored_size(name, kind, rules.max_pixels, data));
   const QuietOpenCv quiet;
   try {
     // UNCHANGED: all bits, and no rotation by EXIF.

@@ -13,17 +13,16 @@
 namespace zerorun::io {
 namespace {
 
-constexpr std::uint64_t kMaxPixels = static_cast<std::uint64_t>(StreamLimits{}.max_pixels);
-
 struct Size {
   std::uint64_t width = 0, height = 0;
 };
 
-Status check(const std::string& name, const char* what, const Size& size) {
-  if (size.width == 0 || size.height <= kMaxPixels / size.width) return Status::ok();
+Status check(const std::string& name, const char* what, std::int64_t max_pixels, const Size& size) {
+  if (size.width == 0 || size.height <= static_cast<std::uint64_t>(max_pixels) / size.width)
+    return Status::ok();
   return Status(Errc::too_many_pixels, "'" + name + "': " + what + std::to_string(size.width) +
                                            "x" + std::to_string(size.height) + ", limit " +
-                                           std::to_string(kMaxPixels));
+                                           std::to_string(max_pixels));
 }
 
 /// The largest value of a tag, which may come more than once: the value that libtiff takes is not
@@ -44,7 +43,7 @@ std::optional<std::uint64_t> largest(ByteSpan file, const tiff::Header& header, 
   return most;
 }
 
-Status check_tiff(const std::string& name, ByteSpan file) {
+Status check_tiff(const std::string& name, std::int64_t max_pixels, ByteSpan file) {
   constexpr std::uint16_t kWidth = 256, kHeight = 257, kTileWidth = 322, kTileHeight = 323;
   const auto header = tiff::read_header(file);
   if (!header) return Status::ok();
@@ -53,8 +52,8 @@ Status check_tiff(const std::string& name, ByteSpan file) {
   const auto tile_height = largest(file, *header, kTileHeight);
   if (!width || !height || !tile_width || !tile_height)
     return Status(Errc::bad_input, "'" + name + "': its size is not a number of 8, 16 or 32 bits");
-  ZR_TRY(check(name, "", {*width, *height}));
-  return check(name, "tiles of ", {*tile_width, *tile_height});
+  ZR_TRY(check(name, "", max_pixels, {*width, *height}));
+  return check(name, "tiles of ", max_pixels, {*tile_width, *tile_height});
 }
 
 /// The first chunk tells: VP8X a canvas, VP8L and VP8 the picture.
@@ -76,10 +75,10 @@ Size webp_size(ByteSpan file) {
 
 }  // namespace
 
-Status check_stored_size(const std::string& name, ContentKind kind,
+Status check_stored_size(const std::string& name, ContentKind kind, std::int64_t max_pixels,
                          std::span<const std::byte> data) {
-  if (kind == ContentKind::tiff) return check_tiff(name, as_u8(data));
-  if (kind == ContentKind::webp) return check(name, "", webp_size(as_u8(data)));
+  if (kind == ContentKind::tiff) return check_tiff(name, max_pixels, as_u8(data));
+  if (kind == ContentKind::webp) return check(name, "", max_pixels, webp_size(as_u8(data)));
   return Status::ok();
 }
 

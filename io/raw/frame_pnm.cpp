@@ -90,7 +90,7 @@ int read_bit(ByteReader& reader) {
   return c - '0';
 }
 
-Result<PnmHeader> read_header(ByteReader& reader) {
+Result<PnmHeader> read_header(ByteReader& reader, std::int64_t max_pixels) {
   const int p = reader.get(), digit = reader.get();
   if (p != 'P' || digit < '1' || digit > '6')
     return malformed(reader, "does not start with P1 to P6");
@@ -104,7 +104,7 @@ Result<PnmHeader> read_header(ByteReader& reader) {
     return malformed(reader, "has no usable size; JPEG holds 1x1 to 65535x65535");
   header.max_value = header.is_bitmap() ? 1 : read_number(reader);
   if (header.max_value < 1) return malformed(reader, "has no maximum from 1 to 65535");
-  if (std::int64_t{header.width} * header.height > StreamLimits{}.max_pixels)
+  if (std::int64_t{header.width} * header.height > max_pixels)
     return Status(Errc::too_many_pixels, "'" + reader.name() + "' says " +
                                              std::to_string(header.width) + "x" +
                                              std::to_string(header.height));
@@ -123,8 +123,8 @@ Status pnm_cut_short(const ByteReader& reader) {
 /// Reads up to the first sample. A header may lie about its size: it is an error if the file cannot
 /// hold the samples, so that nothing is allocated for them.
 /// Errors: bad_input, too_many_pixels, read_failed.
-Result<PnmHeader> read_pnm_header(ByteReader& reader) {
-  ZR_LET(header, read_header(reader));
+Result<PnmHeader> read_pnm_header(ByteReader& reader, std::int64_t max_pixels) {
+  ZR_LET(header, read_header(reader, max_pixels));
   const std::uint64_t need = header.is_text() ? std::uint64_t{1} : header.sample_bytes();
   if (need > reader.remaining()) return pnm_cut_short(reader);
   return header;
@@ -216,7 +216,8 @@ Status read_samples(ByteReader& reader, const PnmHeader& header, Frame& frame,
 
 class PnmStream final : public AheadReader<FrameReader, Frame> {
  public:
-  PnmStream(ByteReader reader, int threads) : reader_(std::move(reader)), threads_(threads) {}
+  PnmStream(ByteReader reader, std::int64_t max_pixels, int threads)
+      : reader_(std::move(reader)), max_pixels_(max_pixels), threads_(threads) {}
 
   Status start() {
     // Not by next(): an empty stream is an error here, not the end.
@@ -269,7 +270,7 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
   /// Text has to be read to find its end. The samples of a binary image in a file are left to the
   /// loader; those of a pipe are read here and expanded there.
   Status begin_image(FrameWork& work) {
-    ZR_LET(header, read_pnm_header(reader_));
+    ZR_LET(header, read_pnm_header(reader_, max_pixels_));
     work.loader = nullptr;
     if (header.is_text()) return read_samples(reader_, header, work.item, work.bytes);
     if (!reader_.size()) {
@@ -299,20 +300,23 @@ class PnmStream final : public AheadReader<FrameReader, Frame> {
   }
 
   ByteReader reader_;
+  std::int64_t max_pixels_;
   int threads_;  // of one image that may use all; 0 = one for each core
 };
 
 }  // namespace
 
-Status read_pnm(ByteReader& reader, Frame& frame, std::vector<std::byte>& bytes) {
-  ZR_LET(header, read_pnm_header(reader));
+Status read_pnm(ByteReader& reader, const SampleRules& rules, Frame& frame,
+                std::vector<std::byte>& bytes) {
+  ZR_LET(header, read_pnm_header(reader, rules.max_pixels));
   ZR_TRY(read_samples(reader, header, frame, bytes));
   if (!header.is_text()) expand(header, bytes, frame);
   return Status::ok();
 }
 
-Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, int threads) {
-  return started<FrameReader>(std::make_unique<PnmStream>(std::move(reader), threads));
+Result<FrameReaderPtr> open_pnm_stream(ByteReader reader, const SampleRules& rules, int threads) {
+  return started<FrameReader>(
+      std::make_unique<PnmStream>(std::move(reader), rules.max_pixels, threads));
 }
 
 }  // namespace zerorun::io

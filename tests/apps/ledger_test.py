@@ -4,7 +4,7 @@ import json
 import pathlib
 import unittest
 
-from support import ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv, probe, video_stream
+from support import BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv, probe, video_stream
 
 SRT = "1\n00:00:00,000 --> 00:00:00,400\nHello\n\n2\n00:00:00,400 --> 00:00:00,800\nWorld\n"
 CHAPTERS = (";FFMETADATA1\ntitle=A film\ncomment=For all\ncreation_time=2020-01-02T03:04:05.000000Z\n"
@@ -72,17 +72,20 @@ class LedgerTest(ProgramTest):
         return lines[-1]["summary"]["ledger"]
 
     @needs_containers
-    def test_every_fact_in_every_container(self):
+    def test_every_fact_in_every_output(self):
         """The ledger and FFmpeg agree about each fact; what is lost stands in one line."""
         film = self.film()
         before = facts_in(film)
-        for command in ("copy", "encode"):
-            for container in ("mkv", "mov", "mp4", "avi"):
-                with self.subTest(f"{command} to {container}"):
-                    out = self.path(f"{command}.{container}")
-                    device = ("--device", "cpu") if command == "encode" else ()
+        containers = ("mkv", "mov", "mp4", "avi")
+        outputs = {"copy": (*containers, "mjpeg", "%d.jpg"), "encode": (*containers, "mjpeg", "%d.jpg"),
+                   "decode": ("y4m", "yuv", "%d.png", "%d.ppm")}
+        for command, kinds in outputs.items():
+            for kind in kinds:
+                with self.subTest(f"{command} to {kind}"):
+                    out = self.path(f"{command}.{kind}")
+                    device = () if command == "copy" else ("--device", "cpu")
                     done = self.zerorun(command, film, "-o", out, "--progress", "json", *device)
-                    after, lines = facts_in(out), done.stderr.decode()
+                    after, lines = facts_in(out) if kind in containers else set(), done.stderr.decode()
                     ledger = self.ledger(done)
                     for fact in before:
                         word, _, key = fact.partition(" ")
@@ -97,6 +100,26 @@ class LedgerTest(ProgramTest):
                             what = next(e["what"] for e in ledger
                                         if e["fact"] == word and e["fate"] == "left out")
                             self.assertTrue(what in line or (key and key in line.lower()), f"{fact}: {line}")
+
+    @needs_containers
+    def test_sound_beside_subtitles_is_untouched(self):
+        """Subtitles of MOV are named: FFmpeg's own samples between them would move those of the sound."""
+        pathlib.Path(self.path("words.srt")).write_text(SRT.replace("00,000", "00,200"))
+        film = self.path("film.mov")
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.8:r=25", "-f", "lavfi", "-i", "sine=d=0.8",
+               "-i", self.path("words.srt"), "-map", "0", "-map", "1", "-map", "2", "-c:v", "mjpeg",
+               "-pix_fmt", "yuvj420p", "-c:a", "aac", "-c:s", "mov_text", film)
+
+        def sums(path, stream):
+            text = ffmpeg("-i", path, "-map", "0:" + stream, "-c", "copy", "-f", "framemd5", "-").stdout
+            return [line.split(b",")[-1] for line in text.splitlines() if not line.startswith(b"#")]
+        for kind in ("mov", "mp4", "mkv"):
+            out = self.path("copy." + kind)
+            done = self.zerorun("copy", film, "-o", out)
+            self.assertEqual(sums(out, "v"), sums(film, "v"), kind)
+            self.assertEqual(sums(out, "a"), [s for s in sums(film, "a") if s in sums(out, "a")], kind)
+            self.assertGreater(len(sums(out, "a")), 30, kind)
+            self.assertIn(b"the subtitles (mov_text", done.stderr)
 
     @needs_containers
     def test_advice_works(self):
@@ -131,6 +154,7 @@ class LedgerTest(ProgramTest):
         for container in ("mov", "mp4"):
             out = self.path("plain." + container)
             self.zerorun("copy", film, "-o", out)
+            self.assertEqual(len(probe(out, "-show_chapters")["chapters"]), 2)
             data = pathlib.Path(out).read_bytes()
             boxes, at = [], 0
             while at < len(data):
@@ -267,6 +291,28 @@ class PagesTest(ProgramTest):
         ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-f", "apng", self.path("a.png"))
         self.zerorun("encode", self.path("a.png"), "-o", self.path("a.mov"), "--device", "cpu")
         self.assertEqual(video_stream(self.path("a.mov"))["nb_read_frames"], "4")
+
+
+class PixelLimitTest(ProgramTest):
+    def test_of_pictures(self):
+        """--max-pixels, which the message advises, lowers and raises the limit of every kind of picture."""
+        make_ppm(self.path("a.ppm"))
+        names = ["a.ppm"]
+        if BUILT_WITH_OPENCV:
+            for kind in ("png", "tiff", "bmp", "webp"):
+                self.zerorun("decode", self.path("a.ppm"), "-o", self.path("a." + kind), "--device", "cpu")
+                names.append("a." + kind)
+        for name in names:
+            arguments = ("decode", self.path(name), "-o", "null:", "--device", "cpu", "--max-pixels")
+            refused = self.zerorun(*arguments, "1199", code=3)
+            self.assertIn(b"40x30", refused.stderr, name)
+            self.zerorun(*arguments, "1200")
+        with open(self.path("big.pbm"), "wb") as big:
+            big.write(b"P4\n12000 12000\n")
+            big.truncate(big.tell() + 1500 * 12000)
+        arguments = ("decode", self.path("big.pbm"), "-o", "null:", "--device", "cpu")
+        self.assertIn(b"raise max_pixels", self.zerorun(*arguments, code=3).stderr)
+        self.zerorun(*arguments, "--max-pixels", "144000000")
 
 
 if __name__ == "__main__":

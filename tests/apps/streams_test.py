@@ -1,5 +1,5 @@
 # Streams as cameras and pipes give them: multipart, doubled SOI, junk in front, captures without a suffix,
-# named pipes.
+# named pipes, dropped frames.
 # SPDX-License-Identifier: MIT
 import os
 import pathlib
@@ -122,6 +122,29 @@ class StreamsTest(ProgramTest):
                 self.zerorun("decode", pipe, "-o", out, "-y", "--device", "cpu", timeout=60)
                 self.assertEqual(len(y4m_frames(pathlib.Path(out).read_bytes())), 4)
                 os.remove(pipe)
+
+    @needs_containers
+    def test_dropped_frames_keep_time(self):
+        """Empty chunks of AVI repeat the frame before, or the times show them where the container has times."""
+        a, b, c = self.jpegs(3)
+        pathlib.Path(self.path("drops.avi")).write_bytes(avi([a, b"", b, b"", b"", c]))
+        shown = [a, a, b, b, b, c]
+        self.assertEqual(self.copied(self.path("drops.avi"))[0], shown)
+        self.zerorun("copy", self.path("drops.avi"), "-o", self.path("kept.avi"))
+        self.assertEqual(self.copied(self.path("kept.avi"))[0], shown)
+        self.zerorun("copy", self.path("drops.avi"), "-o", self.path("kept.mov"))
+        times = [float(p["pts_time"]) for p in probe(self.path("kept.mov"), "-show_packets")["packets"]]
+        self.assertEqual([round(25 * t) for t in times], [0, 2, 5])
+        self.zerorun("decode", self.path("drops.avi"), "-o", self.path("d.y4m"), "--device", "cpu")
+        self.assertEqual(len(y4m_frames(pathlib.Path(self.path("d.y4m")).read_bytes())), 6)
+
+    @needs_containers
+    def test_two_ticks_apart(self):
+        jpegs = self.jpegs(6)
+        slow = [data for jpeg in jpegs for data in (jpeg, b"")]
+        pathlib.Path(self.path("slow.avi")).write_bytes(avi(slow, rate=50))
+        self.zerorun("decode", self.path("slow.avi"), "-o", self.path("slow.y4m"), "--device", "cpu")
+        self.assertEqual(len(y4m_frames(pathlib.Path(self.path("slow.y4m")).read_bytes())), 6)
 
 
 class NamesTest(ProgramTest):

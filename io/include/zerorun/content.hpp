@@ -82,6 +82,7 @@ struct SampleRules {
   /// Of decoded video, by FFmpeg's names; they override the file. Empty = as the file says, or, if
   /// it does not, by the size of the picture.
   std::string matrix, range;
+  std::int64_t max_pixels = StreamLimits{}.max_pixels;  ///< sources set it: SourceOptions::limits
 };
 
 /// Of one picture. Empty members say that there is none.

@@ -75,8 +75,11 @@ struct SourceOptions {
   /// Gets name and error of each picture that `broken` did not stop at, on any thread.
   std::function<void(const std::string& name, const Status& error)> tell_broken = {};
   RawVideo raw = {};  ///< what a Location with the format "raw" holds
-  /// For JPEG images, checked before memory is allocated for their pixels. For other images and
-  /// video the default max_pixels of StreamLimits applies.
+  /// Frames that an AVI file has dropped (empty chunks) repeat the frame before them, which keeps
+  /// the rate constant. Otherwise the time stamps show the gap.
+  bool repeats_dropped = false;
+  /// For pictures, checked before memory is allocated for their pixels. For video the default
+  /// max_pixels of StreamLimits applies.
   StreamLimits limits;
   /// estimate_pixels(), open_packets(), open_frames() and probe() open a picture file once if they
   /// get the same object from opened_file(): what one of them opens, the next one goes on with. So

@@ -13,7 +13,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
 #include "apps/play/overlay.hpp"

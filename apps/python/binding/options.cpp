@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "codec/base/choices.hpp"
+
 namespace zerorun::python {
 namespace {
 
@@ -44,22 +46,11 @@ std::string parse_text(nb::handle text, const char* name) {
 
 std::string text_of(nb::handle value) { return utf8_of(nb::str(value)); }
 
-/// One of the values of an enumeration, by its name.
-template <typename T, typename Values>
-T find_name(const std::string& text, const char* key, const Values& all, const char* choices) {
-  for (const T one : all)
-    if (name(one) == text) return one;
-  fail_choice(key, text, choices);
-}
-
-/// One of a few words, in the order of the values 0, 1, ...
 template <typename T>
-T parse_word(nb::handle value, const char* key, std::initializer_list<const char*> words,
-             const char* choices) {
+T parse_word(nb::handle value, const char* key) {
   const std::string text = parse_text(value, key);
-  const auto found = std::find(words.begin(), words.end(), text);
-  if (found == words.end()) fail_choice(key, text, choices);
-  return static_cast<T>(found - words.begin());
+  if (const auto choice = parse_choice<T>(text)) return *choice;
+  fail_choice(key, text, list_choices<T>());
 }
 
 /// Bytes; None: no such size.
@@ -102,9 +93,8 @@ std::optional<QuantTable> parse_table(nb::handle table, const char* name) {
 std::optional<Subsampling> parse_subsampling(nb::handle value, const char* key) {
   const std::string text = value.is_none() ? "auto" : text_of(value);
   if (text == "auto") return {};
-  constexpr Subsampling kAll[] = {Subsampling::s444, Subsampling::s422, Subsampling::s420,
-                                  Subsampling::s440, Subsampling::s411, Subsampling::gray};
-  return find_name<Subsampling>(text, key, kAll, "auto, 420, 422, 444, 440, 411 or gray");
+  if (const auto sampling = parse_choice<Subsampling>(text)) return sampling;
+  fail_choice(key, text, "auto, " + list_choices<Subsampling>());
 }
 
 /// The words of the program's --restart; a number may also be an int, and None means none.
@@ -145,11 +135,9 @@ std::pair<int, int> parse_aspect(nb::handle value, const char* key) {
 }
 
 InstructionSet parse_instruction_set(nb::handle value, const char* key) {
-  constexpr InstructionSet kAll[] = {InstructionSet::best,   InstructionSet::scalar,
-                                     InstructionSet::sse4,   InstructionSet::avx2,
-                                     InstructionSet::avx512, InstructionSet::neon};
-  return find_name<InstructionSet>(parse_text(value, key), key, kAll,
-                                   "best, or one of instruction_sets()");
+  const std::string text = parse_text(value, key);
+  if (const auto set = parse_choice<InstructionSet>(text)) return *set;
+  fail_choice(key, text, "best, or one of instruction_sets()");
 }
 
 struct DeviceChoice {
@@ -199,24 +187,11 @@ constexpr Option<E> kEncodeOptions[] = {
     {"subsampling",
      [](E& p, nb::handle v, const char* k) { p.subsampling = parse_subsampling(v, k); }},
     {"huffman",
-     [](E& p, nb::handle v, const char* k) {
-       p.huffman = parse_word<HuffmanTables>(v, k, {"standard", "optimal", "trained"},
-                                             "standard, optimal or trained");
-     }},
+     [](E& p, nb::handle v, const char* k) { p.huffman = parse_word<HuffmanTables>(v, k); }},
     {"restart", [](E& p, nb::handle v, const char* k) { p.restart = parse_restart(v, k); }},
-    {"tune",
-     [](E& p, nb::handle v, const char* k) {
-       p.tune = find_name<Tune>(parse_text(v, k), k, kAllTunes, "exact, photo, text or psnr");
-     }},
-    {"effort",
-     [](E& p, nb::handle v, const char* k) {
-       p.effort = find_name<Effort>(parse_text(v, k), k, kAllEfforts, "fast or best");
-     }},
-    {"tables",
-     [](E& p, nb::handle v, const char* k) {
-       p.tables = find_name<QuantTables>(parse_text(v, k), k, kAllQuantTables,
-                                         "auto, annex-k, flat, ffmpeg or tuned");
-     }},
+    {"tune", [](E& p, nb::handle v, const char* k) { p.tune = parse_word<Tune>(v, k); }},
+    {"effort", [](E& p, nb::handle v, const char* k) { p.effort = parse_word<Effort>(v, k); }},
+    {"tables", [](E& p, nb::handle v, const char* k) { p.tables = parse_word<QuantTables>(v, k); }},
     {"target_size",
      [](E& p, nb::handle v, const char* k) { p.size.target_bytes = parse_size(v, k); }},
     {"max_size", [](E& p, nb::handle v, const char* k) { p.size.max_bytes = parse_size(v, k); }},
@@ -237,9 +212,7 @@ constexpr Option<E> kEncodeOptions[] = {
 using D = DecodeParams;
 constexpr Option<D> kDecodeOptions[] = {
     {"upsampling",
-     [](D& p, nb::handle v, const char* k) {
-       p.upsampling = parse_word<ChromaUpsampling>(v, k, {"fancy", "nearest"}, "fancy or nearest");
-     }},
+     [](D& p, nb::handle v, const char* k) { p.upsampling = parse_word<ChromaUpsampling>(v, k); }},
     {"strict", [](D& p, nb::handle v, const char* k) { p.strict = parse_bool(v, k); }},
     {"max_pixels",
      [](D& p, nb::handle v, const char* k) { p.limits.max_pixels = parse_int64(v, k); }},

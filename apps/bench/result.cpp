@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codec/base/choices.hpp"
+
 namespace zerorun::app::bench {
 
 const char* name(Operation operation) noexcept {
@@ -17,11 +19,7 @@ const char* name(Mode mode) noexcept {
   constexpr const char* kNames[] = {"latency", "throughput", "stages", "whole"};
   return kNames[static_cast<std::size_t>(mode)];
 }
-const char* name(HuffmanTables tables) noexcept {
-  return tables == HuffmanTables::optimal   ? "optimal"
-         : tables == HuffmanTables::trained ? "trained"
-                                            : "standard";
-}
+const char* name(HuffmanTables tables) noexcept { return word_of(tables).data(); }
 
 Summary summarise(const std::vector<double>& values) {
   Summary s;

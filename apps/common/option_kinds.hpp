@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "codec/base/choices.hpp"
+
 namespace zerorun::app {
 
 /// The option takes what `target` can hold; `type` stands behind it in --help.
@@ -46,6 +48,14 @@ CLI::Option* add_choice(CLI::App& app, const std::string& option, T& target,
   return app.add_option_function<std::string>(option, read, help)
       ->type_name(words)
       ->default_str(chosen);
+}
+
+/// The words of a choice of the codec. `T` is the enumeration or an optional of it.
+template <typename Enum, typename T = Enum>
+std::vector<std::pair<std::string, T>> words_of_choice() {
+  std::vector<std::pair<std::string, T>> words;
+  for (const auto& choice : kChoices<Enum>) words.emplace_back(choice.word, choice.value);
+  return words;
 }
 
 /// The option takes text that `parse` understands; `expected` says what that is.

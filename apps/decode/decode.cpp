@@ -109,8 +109,7 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
   add_sample_options(command, options.samples);
   command.option_defaults()->group("Decoding");
   add_choice<ChromaUpsampling>(
-      command, "--upsampling", options.upsampling,
-      {{"fancy", ChromaUpsampling::fancy}, {"nearest", ChromaUpsampling::nearest}},
+      command, "--upsampling", options.upsampling, words_of_choice<ChromaUpsampling>(),
       "How chroma is enlarged to the size of luma if OUTPUT is RGB: with libjpeg's triangle "
       "filter, or by repetition");
   command.add_flag("--strict", options.strict,

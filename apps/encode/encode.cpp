@@ -28,6 +28,7 @@
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/api/device_set.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/convert.hpp"
 #include "zerorun/decoder.hpp"
@@ -410,7 +411,7 @@ class EncodeRun : FrameCommand {
     keep_what_fits();
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
-    const std::string huffman = huffman_text(params_.huffman);
+    const std::string huffman = std::string(word_of(params_.huffman));
     const bool has_quality = options_.qtables.empty();
     if (options_.size.bitrate != 0)
       rate_.emplace(make_rate_control(options_.size, input_name(), rate()));

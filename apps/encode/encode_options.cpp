@@ -20,33 +20,19 @@
 #include "apps/shards/hash.hpp"
 
 namespace zerorun::app {
-namespace {
-
-std::optional<QuantTables> named_tables(const std::string& text) {
-  for (const QuantTables tables : kAllQuantTables)
-    if (name(tables) == text) return tables;
-  return std::nullopt;
-}
-
-}  // namespace
 
 void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.option_defaults()->group("Coding");
   using H = std::optional<HuffmanTables>;
-  add_choice<H>(command, "--huffman", options.huffman,
-                {{"standard", HuffmanTables::standard},
-                 {"optimal", HuffmanTables::optimal},
-                 {"trained", HuffmanTables::trained}},
+  add_choice<H>(command, "--huffman", options.huffman, words_of_choice<HuffmanTables, H>(),
                 "Tables of T.81 Annex K, tables made for each frame (smaller, slower), or tables "
                 "that were trained on pictures (smaller, as fast as Annex K's)")
       ->default_str("standard; trained with --tune, optimal with --effort best too");
   add_choice<Tune>(
-      command, "--tune", options.tune,
-      {{"exact", Tune::exact}, {"photo", Tune::photo}, {"text", Tune::text}, {"psnr", Tune::psnr}},
+      command, "--tune", options.tune, words_of_choice<Tune>(),
       "Which coefficients are kept: all, with the bytes of libjpeg-turbo (exact), or those worth "
       "their bits to the eye in photos or in text and drawings, or by squared error");
-  add_choice<Effort>(command, "--effort", options.effort,
-                     {{"fast", Effort::fast}, {"best", Effort::best}},
+  add_choice<Effort>(command, "--effort", options.effort, words_of_choice<Effort>(),
                      "With --tune: decide by a dead zone, or by the bits that each coefficient "
                      "saves (smaller, slower)");
   add_value(command, "--tables", options.tables, "NAME|FILE",
@@ -63,17 +49,11 @@ static HuffmanTables huffman_of(const TuneOptions& options) {
   return options.effort == Effort::best ? HuffmanTables::optimal : HuffmanTables::trained;
 }
 
-const char* huffman_text(HuffmanTables tables) {
-  return tables == HuffmanTables::optimal   ? "optimal"
-         : tables == HuffmanTables::trained ? "trained"
-                                            : "standard";
-}
-
 void set_tuning(const TuneOptions& options, EncodeParams& params) {
   params.tune = options.tune;
   params.effort = options.effort;
   params.huffman = huffman_of(options);
-  if (const auto tables = named_tables(options.tables)) {
+  if (const auto tables = parse_choice<QuantTables>(options.tables)) {
     params.tables = *tables;
     return;
   }
@@ -231,14 +211,11 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
   add_number(command, "-q,--quality", options.quality, 1, 100, "1 to 100 on libjpeg's scale")
       ->default_str("90");
   using S = std::optional<Subsampling>;
-  add_choice<S>(command, "--subsampling", options.subsampling,
-                {{"auto", S{}},
-                 {"420", Subsampling::s420},
-                 {"422", Subsampling::s422},
-                 {"444", Subsampling::s444},
-                 {"440", Subsampling::s440},
-                 {"411", Subsampling::s411},
-                 {"gray", Subsampling::gray}},
+  std::vector<std::pair<std::string, S>> samplings{{"auto", S{}}};
+  for (const Subsampling sampling : {Subsampling::s420, Subsampling::s422, Subsampling::s444,
+                                     Subsampling::s440, Subsampling::s411, Subsampling::gray})
+    samplings.emplace_back(name(sampling), sampling);
+  add_choice<S>(command, "--subsampling", options.subsampling, samplings,
                 "Chroma sampling, also as 4:2:0 or grey; auto keeps that of the input and takes "
                 "4:2:0 for RGB")
       ->transform([](std::string word) {

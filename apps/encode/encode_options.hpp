@@ -23,9 +23,6 @@ struct TuneOptions {
 
 void add_tune_options(CLI::App& command, TuneOptions& options);
 
-/// "standard", ...: as --huffman has it.
-const char* huffman_text(HuffmanTables tables);
-
 /// Reads the tables if they are a file.
 void set_tuning(const TuneOptions& options, EncodeParams& params);
 

@@ -3,23 +3,12 @@
 #include "codec/encode/color_subsample.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {
 namespace {
-
-/// Repeats the last of `valid` samples up to `total`.
-void extend_row(std::uint8_t* row, int valid, int total) {
-  if (total > valid)
-    std::memset(row + valid, row[valid - 1], static_cast<std::size_t>(total - valid));
-}
-
-std::uint8_t* plane_row(const PlaneView& plane, int y) {
-  return plane.data + y * plane.stride_bytes;
-}
 
 /// For frames whose chroma has the wanted resolution.
 void copy_chroma(const ColorSubsampleArgs& a, int first, int last) {

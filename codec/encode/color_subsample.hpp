@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstring>
+
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -25,6 +27,17 @@ struct ColorSubsampleArgs {
 /// Bytes from row to row in a plane that the stage makes: rows are aligned for vector loads.
 constexpr std::int32_t plane_stride(const ScanLayout::Component& component) {
   return component.blocks_wide * kBlockEdge;
+}
+
+template <typename View>
+auto plane_row(const View& plane, int y) {
+  return plane.data + y * plane.stride_bytes;
+}
+
+/// Repeats the last of `valid` samples up to `total`.
+inline void extend_row(std::uint8_t* row, int valid, int total) {
+  if (total > valid)
+    std::memset(row + valid, row[valid - 1], static_cast<std::size_t>(total - valid));
 }
 
 Status color_subsample_cpu(const ColorSubsampleArgs& args, Exec& exec);

@@ -12,12 +12,6 @@
 namespace zerorun::fast {
 namespace {
 
-/// Repeats the last of `valid` samples up to `total`.
-void extend_row(std::uint8_t* row, int valid, int total) {
-  if (total > valid)
-    std::memset(row + valid, row[valid - 1], static_cast<std::size_t>(total - valid));
-}
-
 void subsample_rgb(const ColorKernels& kernels, const ColorSubsampleArgs& a, int last_row,
                    std::vector<std::uint8_t>& rows) {
   const RgbOrder order = rgb_order(a.frame.format);

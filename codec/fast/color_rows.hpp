@@ -45,12 +45,6 @@ struct ColorKernels {
 /// `target` is in cpu_targets() and not scalar.
 const ColorKernels& color_kernels(CpuTarget target);
 
-inline std::uint8_t* plane_row(const PlaneView& plane, int y) {
-  return plane.data + y * plane.stride_bytes;
-}
-inline const std::uint8_t* plane_row(const ConstPlaneView& plane, int y) {
-  return plane.data + y * plane.stride_bytes;
-}
 template <typename View>
 auto frame_row(const View& frame, std::size_t plane, int y) {
   return frame.data[plane] + y * frame.stride_bytes[plane];

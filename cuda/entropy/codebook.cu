@@ -1,5 +1,5 @@
 // Histogram of bytes, and the length-limited Huffman code of 256 symbols, by one CTA. Serial twins:
-// codec/entropy/codebook.cpp.
+// codec/entropy/variable_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "codec/base/code_lengths.hpp"
 #include "cuda/base/launch.hpp"

@@ -1,5 +1,5 @@
 // Run-length decode: each CTA fills a window of the output from the runs that reach into it, with
-// cub::BlockRunLengthDecode. Serial twin: codec/entropy/run_length.cpp.
+// cub::BlockRunLengthDecode. Serial twin: codec/entropy/primitives.cpp.
 // SPDX-License-Identifier: MIT
 #include <cub/block/block_run_length_decode.cuh>
 #include <cub/block/block_scan.cuh>

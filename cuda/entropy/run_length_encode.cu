@@ -1,5 +1,5 @@
 // Single-pass run-length encode: PARLE's mask, scan, compaction and scatter in one kernel, joined
-// by decoupled look-back. Serial twin: codec/entropy/run_length.cpp.
+// by decoupled look-back. Serial twin: codec/entropy/primitives.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/launch.hpp"

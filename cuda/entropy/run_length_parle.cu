@@ -1,7 +1,7 @@
 // Run-length encode by the four kernels of PARLE (Balevic, "Fine-grain parallelization of entropy
 // coding on GPGPUs", 2009): mask, inclusive scan, compaction, scatter. It keeps every array in
 // between for the reader; run_length_encode.cu is the one to use. Serial twin:
-// codec/entropy/run_length.cpp.
+// codec/entropy/primitives.cpp.
 // SPDX-License-Identifier: MIT
 #include <cub/device/device_scan.cuh>
 

@@ -1,4 +1,4 @@
-// Scans and stream compaction, by CUB. Serial twins: codec/entropy/scan.cpp. The program
+// Scans and stream compaction, by CUB. Serial twins: codec/entropy/primitives.cpp. The program
 // samples/scan_compaction.cu shows and times the textbook forms.
 // SPDX-License-Identifier: MIT
 #include <cub/device/device_scan.cuh>

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "codec/base/choices.hpp"
+
 namespace zerorun::python {
 namespace {
 
@@ -44,39 +46,12 @@ std::string parse_text(nb::handle text, const char* name) {
 
 std::string text_of(nb::handle value) { return utf8_of(nb::str(value)); }
 
-template <typename T, std::size_t N>
-T find_name(const std::string& text, const char* key, const T (&all)[N], const char* choices) {
-  for (const T one : all)
-    if (name(one) == text) return one;
-  fail_choice(key, text, choices);
-}
-
-/// One of the values of an enumeration, by its name.
-template <const auto& kAll, const auto& kChoices>
-auto parse_name(nb::handle value, const char* key) {
-  return find_name(parse_text(value, key), key, kAll, kChoices);
-}
-
-/// The value of an enumeration, by its place in a list of words.
-template <typename T, const auto& kWords, const auto& kChoices>
+template <typename T>
 T parse_word(nb::handle value, const char* key) {
   const std::string text = parse_text(value, key);
-  const auto* const found = std::find(std::begin(kWords), std::end(kWords), text);
-  if (found == std::end(kWords)) fail_choice(key, text, kChoices);
-  return static_cast<T>(found - std::begin(kWords));
+  if (const auto choice = parse_choice<T>(text)) return *choice;
+  fail_choice(key, text, list_choices<T>());
 }
-
-constexpr std::string_view kHuffmanWords[] = {"standard", "optimal", "trained"};
-constexpr std::string_view kUpsamplingWords[] = {"fancy", "nearest"};
-constexpr InstructionSet kAllInstructionSets[] = {InstructionSet::best,   InstructionSet::scalar,
-                                                  InstructionSet::sse4,   InstructionSet::avx2,
-                                                  InstructionSet::avx512, InstructionSet::neon};
-constexpr char kTuneChoices[] = "exact, photo, text or psnr";
-constexpr char kEffortChoices[] = "fast or best";
-constexpr char kTableChoices[] = "auto, annex-k, flat, ffmpeg or tuned";
-constexpr char kHuffmanChoices[] = "standard, optimal or trained";
-constexpr char kUpsamplingChoices[] = "fancy or nearest";
-constexpr char kInstructionSetChoices[] = "best, or one of instruction_sets()";
 
 /// Bytes; None: no such size.
 std::size_t parse_size(nb::handle value, const char* name) {
@@ -118,9 +93,8 @@ std::optional<QuantTable> parse_table(nb::handle table, const char* name) {
 std::optional<Subsampling> parse_subsampling(nb::handle value, const char* key) {
   const std::string text = value.is_none() ? "auto" : text_of(value);
   if (text == "auto") return {};
-  constexpr Subsampling kAll[] = {Subsampling::s444, Subsampling::s422, Subsampling::s420,
-                                  Subsampling::s440, Subsampling::s411, Subsampling::gray};
-  return find_name(text, key, kAll, "auto, 420, 422, 444, 440, 411 or gray");
+  if (const auto sampling = parse_choice<Subsampling>(text)) return sampling;
+  fail_choice(key, text, "auto, " + list_choices<Subsampling>());
 }
 
 /// The words of the program's --restart; a number may also be an int, and None means none.
@@ -152,6 +126,12 @@ std::vector<MarkerSegment> parse_segments(nb::handle value, const char*) {
     segments.push_back({static_cast<std::uint8_t>(marker), {bytes, bytes + payload.size()}});
   }
   return segments;
+}
+
+InstructionSet parse_instruction_set(nb::handle value, const char* key) {
+  const std::string text = parse_text(value, key);
+  if (const auto set = parse_choice<InstructionSet>(text)) return *set;
+  fail_choice(key, text, "best, or one of instruction_sets()");
 }
 
 struct DeviceChoice {
@@ -212,10 +192,10 @@ using E = EncodeParams;
 constexpr Option<E> kEncodeOptions[] = {
     {"quality", set<&E::quality, parse_int>},
     {"subsampling", set<&E::subsampling, parse_subsampling>},
-    {"tune", set<&E::tune, parse_name<kAllTunes, kTuneChoices>>},
-    {"effort", set<&E::effort, parse_name<kAllEfforts, kEffortChoices>>},
-    {"tables", set<&E::tables, parse_name<kAllQuantTables, kTableChoices>>},
-    {"huffman", set<&E::huffman, parse_word<HuffmanTables, kHuffmanWords, kHuffmanChoices>>},
+    {"tune", set<&E::tune, parse_word<Tune>>},
+    {"effort", set<&E::effort, parse_word<Effort>>},
+    {"tables", set<&E::tables, parse_word<QuantTables>>},
+    {"huffman", set<&E::huffman, parse_word<HuffmanTables>>},
     {"restart", set<&E::restart, parse_restart>},
     {"target_size", set_size<&SizeGoal::target_bytes, parse_size>},
     {"max_size", set_size<&SizeGoal::max_bytes, parse_size>},
@@ -228,22 +208,19 @@ constexpr Option<E> kEncodeOptions[] = {
     {"segments", set<&E::segments, parse_segments>},
     {"device", set_device<E>},
     {"threads", set<&E::threads, parse_int>},
-    {"instruction_set",
-     set<&E::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
+    {"instruction_set", set<&E::instruction_set, parse_instruction_set>},
 };
 
 using D = DecodeParams;
 constexpr Option<D> kDecodeOptions[] = {
-    {"upsampling",
-     set<&D::upsampling, parse_word<ChromaUpsampling, kUpsamplingWords, kUpsamplingChoices>>},
+    {"upsampling", set<&D::upsampling, parse_word<ChromaUpsampling>>},
     {"strict", set<&D::strict, parse_bool>},
     {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
     {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
     {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
     {"device", set_device<D>},
     {"threads", set<&D::threads, parse_int>},
-    {"instruction_set",
-     set<&D::instruction_set, parse_name<kAllInstructionSets, kInstructionSetChoices>>},
+    {"instruction_set", set<&D::instruction_set, parse_instruction_set>},
 };
 
 template <typename Params, std::size_t N>

@@ -17,7 +17,6 @@
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
 #include "apps/play/overlay.hpp"
-#include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
 #include "codec/base/luma_ssim.hpp"
 
@@ -221,7 +220,7 @@ void Player::handle_window(const SDL_WindowEvent& event) {
     window_.update_scale();
 }
 
-/// SDL sends an event for each file, and one behind the last.
+/// SDL sends an event for each file, and one after the last.
 void Player::handle_drop(const SDL_DropEvent& event) {
   if (event.type == SDL_DROPCOMPLETE) has_dropped_ = !dropped_.empty();
   if (event.file == nullptr) return;

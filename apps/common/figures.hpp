@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/base/squared_error.hpp"
+#include "codec/base/frame_distance.hpp"
 
 namespace zerorun::app {
 

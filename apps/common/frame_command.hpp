@@ -126,6 +126,7 @@ class FrameCommand {
   int lanes_ = 1;
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;
+  nlohmann::ordered_json ledger_;  // of the last event
   Exit write_side_ = Exit::output;
 
  private:

@@ -63,7 +63,8 @@ bool stdin_begins_with_jpeg() {
 
 std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
                                                     const io::SourceOptions& options) {
-  const bool may_be_jpeg = input.name != "-" || input.format == "mjpeg" ||
+  const bool may_be_jpeg = input.name != "-" || options.opened != nullptr ||
+                           input.format == "mjpeg" ||
                            (input.format.empty() && stdin_begins_with_jpeg());
   if (!may_be_jpeg) return nullptr;
   auto packets = io::open_packets(input_location(input), options);

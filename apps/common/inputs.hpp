@@ -14,7 +14,8 @@
 namespace zerorun::app {
 
 /// The input as JPEG packets; null if it holds none, so that it has to be opened as frames. stdin
-/// cannot be opened a second time, so its first bytes decide. Other errors end the command.
+/// cannot be opened a second time: SourceOptions::opened holds it, or its first bytes decide. Other
+/// errors end the command.
 std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
                                                     const io::SourceOptions& options);
 

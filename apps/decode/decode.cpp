@@ -18,6 +18,7 @@
 #include "apps/common/frame_command.hpp"
 #include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
+#include "apps/common/ledger.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
@@ -69,6 +70,7 @@ class DecodeInput {
         device_(device),
         strict_(options.strict),
         is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+        for_images_(for_images),
         step_(options.shard_run ? options.shard_run->step() : 1) {
     // Pictures that stand in for broken ones come from the source of frames.
     if (input_.broken == io::BrokenFrames::stop)
@@ -92,12 +94,12 @@ class DecodeInput {
   /// Of frames; the decoder reports on each packet.
   std::int64_t concealed_frames() const { return frames_ ? frames_->concealed_frames() : 0; }
 
-  /// Makes frames come in this format. Packets get it from their decoder.
+  /// Makes frames come in this format. Packets get it from their decoder. For pictures each frame
+  /// is grey or RGB as it is stored.
   void want_format(PixelFormat format) {
     if (packets_ || format == native_) return;
     if (is_read_once(input_)) {
-      // rgb24 was asked for already, so `format` can only be gray8, of a grey source.
-      if (native_ == PixelFormat::rgb24) return;
+      if (for_images_) return;  // grey or RGB already, which the sink converts if it has to
       fail(Exit::input,
            fmt::format("{}: {} pictures from {} cannot be converted to {}", input_.name,
                        name(native_), input_.name == "-" ? "stdin" : "a pipe", name(format)));
@@ -133,6 +135,7 @@ class DecodeInput {
   void open_frames(std::optional<PixelFormat> format) {
     io::SourceOptions source = source_options(input_, device_);
     source.pixel_format = format;
+    if (for_images_ && format == PixelFormat::rgb24) source.accepted_formats = {PixelFormat::gray8};
     source.samples = rules_;
     packets_.reset();
     frames_ = app::open_frames(input_, source);
@@ -187,6 +190,7 @@ class DecodeInput {
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;
+  bool for_images_;
   HostMemory memory_ = HostMemory::pageable;
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;
@@ -335,6 +339,8 @@ class DecodeRun : FrameCommand {
     sink.content.field_order = feed_->info().content.field_order;
     if (is_images(output_)) sink.variable_frame_rate = false;
     if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
+    ledger_ = tell_ledger(input_name(), feed_->info(), output_,
+                          {.metadata = options_.content.copy_metadata, .has_options = false});
     sink.raw_format = options_.raw_format;
     sink_ = value_or_fail(open_sink(sink), Exit::output, output_.name);
     const int degrees = feed_->info().rotation_degrees;
@@ -349,6 +355,8 @@ class DecodeRun : FrameCommand {
                       output_.name, feed_->info().mirrored ? "mirror them and " : "", degrees));
     }
     wanted_ = sink_->wanted_format(feed_->native_format());
+    is_measuring_ = io::is_measuring_output(output_);
+    follows_kind_ = is_images(output_);
     const std::string kind = output_kind(output_);
     if (!io::is_measuring_output(output_) && (kind == "yuv" || kind == "raw" || kind == "rgb"))
       note_raw_range(output_.name, options_.raw_format, wanted_);
@@ -373,10 +381,26 @@ class DecodeRun : FrameCommand {
     return finish_ ? finish_->convert_colours(job) : Status::ok();
   }
 
+  /// Pictures are grey or RGB each by itself, if the format of OUTPUT holds both.
+  PixelFormat format_of(const DecodeJob& job) const {
+    if (!follows_kind_) return wanted_;
+    const auto kind = io::jpeg_kind(job.jpeg());
+    return sink_->wanted_format(kind && kind->components == 1 ? PixelFormat::gray8
+                                                              : PixelFormat::rgb24);
+  }
+
+  /// Counts frames that are converted to the kind of the first one.
+  void count_other_kind(const DecodeJob& job) {
+    if (follows_kind_ || is_measuring_) return;
+    const auto kind = feed_->has_packets() ? io::jpeg_kind(job.jpeg()) : std::nullopt;
+    if (!first_components_) first_components_ = kind ? kind->components : 0;
+    if (kind && kind->components != *first_components_) ++of_other_kind_;
+  }
+
   Status decode_packet(DecodeJob& job, int lane) {
     return decoders_->run(lane, [&](Decoder& decoder, int) {
       const Stopwatch watch;
-      auto report = decoder.decode(job.jpeg(), wanted_, job.frame());
+      auto report = decoder.decode(job.jpeg(), format_of(job), job.frame());
       job.microseconds = watch.microseconds();
       if (report) job.report = *std::move(report);
       return report.status();
@@ -413,6 +437,7 @@ class DecodeRun : FrameCommand {
     if (options_.shard_run)
       options_.shard_run->describe_next(job.frame().width(), job.frame().height(), job.source_hash);
     ZR_TRY(sink_->commit(job.out));
+    count_other_kind(job);
     if (feed_->has_packets()) {
       summary_.times.add(job.microseconds);
       if (!job.report.first_problem)
@@ -440,6 +465,12 @@ class DecodeRun : FrameCommand {
           "{}: {} of {} frame{} {} damaged and concealed (--strict stops there)", input_name(),
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
+    if (of_other_kind_ > 0)
+      notes.push_back(
+          fmt::format("{}: {} of {} frames of {} are {} and were converted to the kind of "
+                      "the first one; pictures keep each as it is",
+                      output_.name, of_other_kind_, summary_.frames, input_name(),
+                      *first_components_ == 1 ? "in colour" : "grey"));
     if (finish_ && finish_->had_content() && !io::can_embed(output_kind(output_)))
       notes.push_back(
           fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
@@ -455,6 +486,9 @@ class DecodeRun : FrameCommand {
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<PictureFinish> finish_;  // of pictures
+  bool follows_kind_ = false, is_measuring_ = false;
+  std::optional<int> first_components_;
+  std::int64_t of_other_kind_ = 0;
 };
 
 }  // namespace

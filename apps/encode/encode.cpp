@@ -20,6 +20,7 @@
 #include "apps/common/frame_command.hpp"
 #include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
+#include "apps/common/ledger.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
@@ -381,6 +382,19 @@ class EncodeRun : FrameCommand {
     return io::open_packet_sink(output_, sink_options_);
   }
 
+  /// What lies beside the samples. Shards hold pictures alone; `join` adds the sound.
+  void keep_what_fits() {
+    const io::LedgerChoices choices{.sound = options_.copy_audio,
+                                    .streams = options_.copy_streams && !options_.shard_run,
+                                    .metadata = options_.content.copy_metadata,
+                                    .is_readable = is_reopened(options_.input)};
+    keep_colour(info().content, sink_options_);
+    sink_options_.content.matrix = "bt470bg";  // BT.601, as JFIF wants it
+    sink_options_.content.range = "pc";
+    choose_streams(options_.input, info(), output_, choices, sink_options_);
+    ledger_ = tell_ledger(input_name(), info(), output_, choices, options_.stops_at_losses);
+  }
+
   void open_output() {
     note_cut_input(input_name(), info());
     const Frame& frame = feed_->first.item;
@@ -392,7 +406,7 @@ class EncodeRun : FrameCommand {
         options_.deinterlace ? io::FieldOrder::progressive : info().content.field_order;
     note_losses(input_name(), info(), options_.samples);
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
-    if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink_options_);
+    keep_what_fits();
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
     const std::string huffman = huffman_text(params_.huffman);

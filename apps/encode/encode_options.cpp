@@ -274,6 +274,7 @@ void add_content_options(CLI::App& command, EncodeOptions& options) {
   add_content_choices(command, options.content, true);
   add_choice<bool>(command, "--audio", options.copy_audio, {{"copy", true}, {"none", false}},
                    "Copy the sound of the input into MOV, MP4, MKV and AVI, or leave it out");
+  add_stream_options(command, options.copy_streams, options.stops_at_losses);
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ struct EncodeOptions : FrameOptions {
   SampleOptions samples;
   bool deinterlace = false;
   bool copy_audio = true;
+  bool copy_streams = true;
+  bool stops_at_losses = false;
   bool for_rtp = false;  ///< --compat rtp
   bool psnr = false;
   bool verify = false;

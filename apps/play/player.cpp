@@ -18,7 +18,7 @@
 #include "apps/common/text.hpp"
 #include "apps/play/overlay.hpp"
 #include "apps/play/session.hpp"
-#include "codec/base/luma_ssim.hpp"
+#include "codec/base/frame_distance.hpp"
 
 extern "C" const char* zerorun_load_sdl();  // .cmake/load_at_run_time.cmake
 

@@ -15,7 +15,7 @@
 #include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
-#include "codec/base/luma_ssim.hpp"
+#include "codec/base/frame_distance.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

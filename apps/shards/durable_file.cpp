@@ -14,8 +14,6 @@
 #include <system_error>
 
 #include "codec/base/interruptions.hpp"
-#include "codec/base/part_vectors.hpp"
-#include "codec/base/read_fully.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

@@ -91,13 +91,23 @@ using Tags = std::vector<std::pair<std::string, std::string>>;
 [[maybe_unused]] void count_members(const io::SinkOptions& options) {
   [[maybe_unused]] const auto& [overwrite, width, height, frame_format, frame_rate, time_base,
                                 sample_aspect, rotation, mirrored, variable, coded, audio_from,
-                                audio_start, audio_end, raw_format, content, first_frame] = options;
+                                streams_from, audio_start, audio_end, raw_format, content,
+                                first_frame] = options;
   [[maybe_unused]] const auto& [tags, stream_tags, timecode, fields, range, matrix, transfer,
-                                primaries, pixel_format, bits, has_alpha, is_rgb, stereo] = content;
+                                primaries, pixel_format, bits, has_alpha, is_rgb, stereo,
+                                is_default, streams, chapters] = content;
 }
 
 /// The members in their order, for ToJson and FromJson: a name, and the least and the most of whole
 /// numbers.
+template <typename Field, typename Chapter>
+void each_member(Field& field, Chapter& chapter) requires
+    std::is_same_v<std::remove_const_t<Chapter>, io::Chapter> {
+  field("start", chapter.start);
+  field("end", chapter.end);
+  field("title", chapter.title);
+}
+
 template <typename Field, typename Content>
 void each_member(Field& field, Content& content) requires
     std::is_same_v<std::remove_const_t<Content>, io::ContainerContent> {
@@ -114,6 +124,8 @@ void each_member(Field& field, Content& content) requires
   field("has_alpha", content.has_alpha);
   field("is_rgb", content.is_rgb);
   field("stereo_mode", content.stereo_mode);
+  field("is_default", content.is_default);
+  field("chapters", content.chapters);
 }
 
 /// Without `overwrite` and the path of the sound, which belong to the one who joins.
@@ -193,6 +205,11 @@ struct ToJson {
     for (const auto& [key, value] : tags) list.push_back({key, value});
     return list;
   }
+  static Json to(const std::vector<io::Chapter>& chapters) {
+    Json list = Json::array();
+    for (const io::Chapter& chapter : chapters) list.push_back(to(chapter));
+    return list;
+  }
 };
 
 struct FromJson {
@@ -235,6 +252,16 @@ struct FromJson {
       throw JsonError(fmt::format("\"{}\" is not a list of tags", key));
     for (const Json& tag : list)
       tags.emplace_back(tag[0].get<std::string>(), tag[1].get<std::string>());
+  }
+  void operator()(const char* key, std::vector<io::Chapter>& chapters) const {
+    const Json& list = member(json, key);
+    constexpr std::size_t kMostChapters = 10000;
+    if (!list.is_array() || list.size() > kMostChapters)
+      throw JsonError(fmt::format("\"{}\" is not a list of chapters", key));
+    for (const Json& chapter : list) {
+      const FromJson fields{chapter};
+      each_member(fields, chapters.emplace_back());
+    }
   }
   void operator()(const char* key, ShardKind& kind) const {
     const auto found = std::ranges::find(kKinds, text(json, key));

@@ -13,7 +13,7 @@ bool is_quiet() noexcept;
 bool stderr_is_terminal() noexcept;
 
 /// From here on stderr has the program's own lines alone, unless -v was given: libpng, libtiff and
-/// libjpeg print theirs whatever they are told. Call it before threads start.
+/// libjpeg print theirs in any case. Call it before threads start.
 void hide_lines_of_libraries();
 
 void error(std::string_view sentence);   ///< "zerorun: sentence"

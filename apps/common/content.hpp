@@ -1,4 +1,5 @@
-// What comes beside the samples: metadata, colour profiles, sound, and what an output cannot keep.
+// What comes beside the samples: metadata, colour profiles, sound, and what an output cannot keep;
+// and the options for it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

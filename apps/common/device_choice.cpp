@@ -165,7 +165,7 @@ void DeviceStart::tell() const {
 
 std::optional<double> pixels_of(const InputOptions& input, const OutputOptions& output) {
   io::SourceOptions options = source_options(input, {});
-  // A single picture holds one frame, whatever the input has.
+  // A single picture takes one frame of any input.
   const io::Location out = output_location(input, output);
   const bool is_one = is_single_image(out);
   if (is_one && options.last_frame < 0) options.last_frame = options.first_frame + 1;

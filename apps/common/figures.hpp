@@ -1,4 +1,4 @@
-// Times per frame and their distribution.
+// Figures of reports as text and JSON: times per frame, and PSNR.
 // SPDX-License-Identifier: MIT
 #pragma once
 

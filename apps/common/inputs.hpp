@@ -1,4 +1,4 @@
-// Opening the INPUT of a command, and what all commands say about it.
+// Opening the INPUT of a command, --max-pixels, and what all commands say about it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Options that take one of a few words, or text of a certain kind.
+// Options that take a value, a number, one of a few words, or text of a certain kind.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace zerorun::app {
 
-/// The option takes what `target` can hold; `type` stands behind it in --help.
+/// The option takes what `target` can hold; --help shows `type` after its name.
 template <typename T>
 CLI::Option* add_value(CLI::App& app, const std::string& option, T& target, const std::string& type,
                        const std::string& help) {

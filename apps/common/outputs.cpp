@@ -17,6 +17,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/shards/hash.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/source.hpp"
 
@@ -57,15 +58,9 @@ void SafeFile::finish() {
   fail_now();
 }
 
-/// FNV-1a with 64 bits. The bytes are our own, so nobody makes collisions on purpose.
-Verifier::Fingerprint Verifier::fingerprint(std::span<const std::byte> jpeg) noexcept {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const std::byte byte : jpeg)
-    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3u;
-  return {hash, static_cast<std::uint32_t>(jpeg.size())};
+void Verifier::add(std::span<const std::byte> jpeg) {
+  frames_.push_back({xxh3(jpeg), jpeg.size()});
 }
-
-void Verifier::add(std::span<const std::byte> jpeg) { frames_.push_back(fingerprint(jpeg)); }
 
 void Verifier::check(const io::Location& output) const {
   auto source = value_or_fail(io::open_packets(output, {}), Exit::mismatch, output.name);
@@ -89,7 +84,7 @@ void Verifier::check(const io::Location& output) const {
       fail(Exit::mismatch, fmt::format("{}: verification failed: it holds more than the {} frames "
                                        "that were coded",
                                        output.name, frames_.size()));
-    if (fingerprint(jpeg) != frames_[i])
+    if (jpeg.size() != frames_[i].bytes || xxh3(std::span(jpeg)) != frames_[i].hash)
       fail(Exit::mismatch, fmt::format("{}: verification failed: frame {} has {} bytes that differ "
                                        "from the {} that were coded",
                                        output.name, i, jpeg.size(), frames_[i].bytes));

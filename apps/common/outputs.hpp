@@ -46,14 +46,11 @@ class Verifier {
   void check(const io::Location& output) const;
 
  private:
-  struct Fingerprint {
-    std::uint64_t hash = 0;
-    std::uint32_t bytes = 0;
-    friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+  struct Coded {
+    std::uint64_t hash;  // XXH3
+    std::size_t bytes;
   };
-  static Fingerprint fingerprint(std::span<const std::byte> jpeg) noexcept;
-
-  std::vector<Fingerprint> frames_;
+  std::vector<Coded> frames_;
 };
 
 /// Sets the format of INPUT or OUTPUT from --format, which is for the one that is "-". Ends the

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/content.hpp"
+#include "apps/common/failure.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
@@ -20,15 +22,189 @@
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/decode/decode_input.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/convert.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/io.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app {
 namespace {
+
+struct DecodeOptions : FrameOptions {
+  ChromaUpsampling upsampling = ChromaUpsampling::fancy;
+  bool strict = false;
+  std::string raw_format;  ///< --pix-fmt
+  ContentOptions content;
+  SampleOptions samples;
+};
+
+/// A frame in the pipeline.
+struct DecodeJob {
+  io::PacketWork packet;  ///< empty if the input is not JPEG
+  io::FrameWork picture;  ///< its frame is decoded from the packet, or loaded
+  io::Outgoing out;
+  Frame turned;  ///< the picture as it is shown, if that is not as it is stored
+  DecodeReport report;
+  double microseconds = 0.0;      ///< decoding alone
+  std::uint64_t source_hash = 0;  ///< XXH3 of the packet or the samples, for a shard's manifest
+
+  const std::string& name() const noexcept { return picture.name; }
+  const std::vector<std::byte>& jpeg() const noexcept { return packet.item; }
+  Frame& frame() noexcept { return picture.item; }
+};
+
+/// The input: JPEG packets for zerorun's decoder, or frames of other formats. Shared with the
+/// reader thread, which may outlive the command in a blocked read. The main thread calls the
+/// members other than read() before the reader starts; they end the command on errors.
+class DecodeInput {
+ public:
+  /// Opens JPEG as packets and everything else as frames, so that decode can convert it. Reads the
+  /// first frame ahead, because the output is opened for its size and format.
+  /// `device` decodes the JPEG images of a source of frames.
+  DecodeInput(const DecodeOptions& options, const DeviceOptions& device, bool for_images)
+      : input_(options.input),
+        rules_(options.samples.rules()),
+        device_(device),
+        strict_(options.strict),
+        is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+        for_images_(for_images),
+        step_(options.shard_run ? options.shard_run->step() : 1) {
+    // Pictures that stand in for broken ones come from the source of frames.
+    if (input_.broken == io::BrokenFrames::stop) packets_ = open_jpeg_packets(input_, all_options());
+    // A pipe cannot be opened again for another format, so that of pictures is asked for at once.
+    const bool wants_rgb = is_read_once(input_) && for_images;
+    if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);
+    read_first();
+    read_shape();
+    if (!strict_) note_cut_input(input_.name, info());
+  }
+
+  /// Frames after the first one get memory of this kind.
+  void use_memory(HostMemory memory) noexcept { memory_ = memory; }
+
+  const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
+  bool has_packets() const noexcept { return packets_ != nullptr; }
+  int width() const noexcept { return width_; }
+  int height() const noexcept { return height_; }
+  PixelFormat native_format() const noexcept { return native_; }
+  /// Of frames; the decoder reports on each packet.
+  std::int64_t concealed_frames() const { return frames_ ? frames_->concealed_frames() : 0; }
+
+  /// Makes frames come in this format. Packets get it from their decoder. For pictures each frame
+  /// is grey or RGB as it is stored.
+  void want_format(PixelFormat format) {
+    if (packets_ || format == native_) return;
+    if (is_read_once(input_)) {
+      if (for_images_) return;  // grey or RGB already, which the sink converts if it has to
+      fail(Exit::input,
+           fmt::format("{}: {} pictures from {} cannot be converted to {}", input_.name,
+                       name(native_), input_.name == "-" ? "stdin" : "a pipe", name(format)));
+    }
+    open_frames(format);
+    read_first();
+  }
+
+  /// The two halves of reading. Any number of threads may load jobs at a time.
+  Result<bool> read(DecodeJob& job) {
+    if (!first_) {
+      for (std::int64_t i = 1; i < step_; ++i) {
+        DecodeJob left_out;
+        ZR_LET(more, read_next(left_out));
+        if (!more) return false;
+      }
+      return read_next(job);
+    }
+    job = std::move(*first_);
+    first_.reset();
+    return true;
+  }
+
+  Status load(DecodeJob& job, int threads = 1) const {
+    if (packets_) return job.packet.load(threads);
+    ZR_TRY(job.picture.load(threads));
+    if (strict_ && job.picture.concealed > 0)
+      return Status(Errc::bad_input, "the picture '" + job.name() + "' is damaged");
+    return Status::ok();
+  }
+
+ private:
+  /// No output of decode has times of its own.
+  io::SourceOptions all_options() const {
+    io::SourceOptions options = source_options(input_, device_);
+    options.repeats_dropped = !input_.fps.known();
+    return options;
+  }
+
+  void open_frames(std::optional<PixelFormat> format) {
+    io::SourceOptions source = all_options();
+    source.pixel_format = format;
+    if (for_images_ && format == PixelFormat::rgb24) source.accepted_formats = {PixelFormat::gray8};
+    source.samples = rules_;
+    packets_.reset();
+    frames_ = app::open_frames(input_, source);
+    check_max_pixels(input_.name, input_.max_pixels, has_pixel_limit(frames_->info()));
+  }
+
+  void read_first() {
+    DecodeJob first;
+    const auto more = read_next(first);
+    const Status status = more && *more ? load(first, 0) : more.status();
+    if (!status) fail_input(input_.name, status, info().is_jpeg);
+    if (!*more) fail_without_frames(input_);
+    first_ = std::move(first);
+  }
+
+  /// Takes size and format of the first frame, from its own headers if it is JPEG.
+  void read_shape() {
+    if (packets_) {
+      const StreamInfo stream = value_or_fail(inspect(first_->jpeg(), StreamLimits::any_size()),
+                                              Exit::input, first_->name());
+      if (!is_field(stream, info())) {
+        width_ = stream.width;
+        height_ = stream.height;
+        native_ = stored_format(stream);
+        return;
+      }
+      if (!is_fancy_)
+        fail(Exit::usage, input_.name + ": --upsampling does not work with interlaced video");
+      open_frames(std::nullopt);
+      read_first();
+    }
+    width_ = first_->frame().width();
+    height_ = first_->frame().height();
+    native_ = first_->frame().format();
+  }
+
+  Result<bool> read_next(DecodeJob& job) {
+    if (job.frame().memory() != memory_) job.frame() = Frame(memory_);
+    auto more = packets_ ? packets_->next(job.packet) : frames_->next(job.picture);
+    if (packets_) {
+      job.picture.name = job.packet.name;
+      job.picture.time = job.packet.time;
+    }
+    const bool at_end = more && !*more && input_.range.last < 0;
+    if (at_end && strict_ && info().missing_bytes > 0)
+      return Status(Errc::bad_input, cut_sentence(input_.name, info()));
+    return more;
+  }
+
+  InputOptions input_;
+  io::SampleRules rules_;
+  DeviceOptions device_;
+  bool strict_;  // for frames; the decoder of packets knows it, too
+  bool is_fancy_;
+  bool for_images_;
+  HostMemory memory_ = HostMemory::pageable;
+  std::unique_ptr<io::PacketSource> packets_;
+  std::unique_ptr<io::FrameSource> frames_;
+  std::optional<DecodeJob> first_;
+  std::int64_t step_;
+  int width_ = 0, height_ = 0;
+  PixelFormat native_ = PixelFormat::yuv420p;
+};
 
 /// For pictures alone: planes and YUV4MPEG2 are written as they are stored. Thread-safe.
 class PictureFinish {

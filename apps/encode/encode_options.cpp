@@ -357,7 +357,7 @@ EncodeParams encode_params(const EncodeOptions& options) {
   params.quality = options.quality;
   params.subsampling = options.subsampling;
   set_tuning(options.tuning, params);
-  // What nobody asked for: RFC 2435 carries no tables.
+  // RFC 2435 carries no tables.
   if (options.for_rtp && !options.tuning.huffman) params.huffman = HuffmanTables::standard;
   params.size = size_goal(options.size);
   params.note_setting = options.size.note_setting;

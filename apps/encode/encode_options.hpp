@@ -1,4 +1,4 @@
-// The command line of `zerorun encode`.
+// The command line of `zerorun encode`: what decides the samples, the size and the content.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -92,8 +92,8 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options);
 /// Reads the files that the options name.
 EncodeParams encode_params(const EncodeOptions& options);
 
-/// --compat rtp: what RFC 2435 cannot carry ends the command, or is changed where nobody asked for
-/// it. `native` is the sampling of the frames.
+/// --compat rtp: what RFC 2435 cannot carry ends the command, or is changed where no option asks
+/// for it. `native` is the sampling of the frames.
 void fit_to_rtp(EncodeParams& params, const std::string& input, int width, int height,
                 Subsampling native);
 

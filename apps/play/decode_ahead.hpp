@@ -1,4 +1,4 @@
-// Frames decoded ahead of the time at which they are shown, side by side and in order.
+// The input of the player, its frames decoded ahead of their time, and the stream time of now.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -11,7 +11,6 @@
 #include "apps/common/console.hpp"
 #include "apps/common/help.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
 
 namespace zerorun::app {

@@ -84,7 +84,7 @@ class Playback {
   bool at_end_ = false;
   bool awaits_ = true;            // the next frame is shown as soon as it is decoded
   bool seeks_ = false;            // that frame is the one of a seek
-  bool steps_behind_ = false;     // then the frame behind it is shown, too
+  bool steps_behind_ = false;     // then the next frame is shown, too
   bool resync_other_ = false;     // the other input seeks to the time of the awaited frame
   std::optional<double> target_;  // of the current seek
   std::int64_t target_pts_ = 0;

@@ -17,7 +17,6 @@
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
 #include "apps/play/overlay.hpp"
-#include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
 #include "codec/base/frame_distance.hpp"
 
@@ -57,8 +56,7 @@ std::string counts_line(const DecodeCounts& counts, const Playback& playback) {
   return line;
 }
 
-}  // namespace
-
+/// "PSNR 41.20 dB (Y Cb Cr 40.10, 44.00, 44.20)"
 std::string psnr_text(const SquaredError& error, PixelFormat format) {
   const auto decibels = [](double db) {
     return std::isinf(db) ? std::string("equal") : fmt::format("{:.2f}", db);
@@ -68,6 +66,8 @@ std::string psnr_text(const SquaredError& error, PixelFormat format) {
   for (int c = 0; c < error.components; ++c) text += (c == 0 ? "" : ", ") + decibels(error.psnr(c));
   return text + ")";
 }
+
+}  // namespace
 
 double RateMeter::update(std::int64_t count) {
   constexpr double kWindow = 0.5;
@@ -221,7 +221,7 @@ void Player::handle_window(const SDL_WindowEvent& event) {
     window_.update_scale();
 }
 
-/// SDL sends an event for each file, and one behind the last.
+/// SDL sends an event for each file, and one after the last.
 void Player::handle_drop(const SDL_DropEvent& event) {
   if (event.type == SDL_DROPCOMPLETE) has_dropped_ = !dropped_.empty();
   if (event.file == nullptr) return;
@@ -316,11 +316,7 @@ Exit play_in_window(const PlayOptions& asked) {
   }
 }
 
-namespace {
-
 constexpr double kBarSeconds = 2.0;  ///< the bar stays so long after the mouse has rested
-
-}  // namespace
 
 /// An input whose length is not known, such as a pipe, has no bar.
 bool Player::can_show_bar() const {

@@ -39,9 +39,6 @@ class Osd {
   RateMeter shown_, decoded_;
 };
 
-/// "PSNR 41.20 dB (Y Cb Cr 40.10, 44.00, 44.20)"
-std::string psnr_text(const SquaredError& error, PixelFormat format);
-
 /// Shows the frames that Playback chooses, and does what the keys and the mouse ask for.
 class Player {
  public:
@@ -82,7 +79,6 @@ class Player {
   void measure_ssim();
   bool is_still() const noexcept { return playback_.is_paused() || playback_.is_at_end(); }
 
-  // player_mouse.cpp
   void press_mouse(const SDL_MouseButtonEvent& event);
   void move_mouse(const SDL_MouseMotionEvent& event);
   void release_mouse();
@@ -91,7 +87,6 @@ class Player {
   bool can_show_bar() const;
   bool shows_bar() const;
 
-  // player_draw.cpp
   void update_overlay();
   void draw();
   std::string bottom_text();

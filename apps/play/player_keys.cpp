@@ -1,4 +1,4 @@
-// What the keys do in the player's window; play_options.cpp has the same list for people.
+// What the keys do in the player's window; play.cpp has the same list for people.
 // SPDX-License-Identifier: MIT
 #include "apps/play/player.hpp"
 

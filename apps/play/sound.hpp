@@ -13,6 +13,7 @@
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
 #include "apps/play/sound_queue.hpp"
+#include "apps/play/window.hpp"
 #include "zerorun/source.hpp"
 
 namespace zerorun::app {
@@ -52,10 +53,7 @@ class Sound {
   std::atomic<int> volume_{100};
   std::atomic<bool> is_muted_{false}, stops_{false};
   std::atomic<double> played_{0}, drift_{0};
-  struct StreamRelease {
-    void operator()(SDL_AudioStream* p) const noexcept { SDL_FreeAudioStream(p); }
-  };
-  std::unique_ptr<SDL_AudioStream, StreamRelease> speed_;  // the reader's; null at the usual speed
+  SdlPtr<SDL_AudioStream> speed_;  // the reader's; null at the usual speed
   std::thread reader_;
 };
 

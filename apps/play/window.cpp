@@ -28,10 +28,9 @@ fs::path absolute_variable(const char* name) {
   return path.is_absolute() ? path : fs::path();
 }
 
-bool is_sensible(const WindowSize& size) {
+bool is_sensible(SDL_Point size) {
   constexpr int kLeast = 64, kMost = 32767;  // X11 has no larger windows
-  return size.width >= kLeast && size.height >= kLeast && size.width <= kMost &&
-         size.height <= kMost;
+  return std::min(size.x, size.y) >= kLeast && std::max(size.x, size.y) <= kMost;
 }
 
 /// "zerorun/window" in the folder for state of the XDG base directories; empty if there is none.
@@ -45,16 +44,15 @@ std::string window_state_file() {
   return folder / "zerorun" / "window";
 }
 
-}  // namespace
-
-std::optional<WindowSize> remembered_window_size() {
+/// Nullopt if the file is missing, cannot be read or holds no size.
+std::optional<SDL_Point> remembered_window_size() {
   std::ifstream file(window_state_file());
-  WindowSize size;
-  if (!(file >> size.width >> size.height) || !is_sensible(size)) return std::nullopt;
+  SDL_Point size{};
+  if (!(file >> size.x >> size.y) || !is_sensible(size)) return std::nullopt;
   return size;
 }
 
-void remember_window_size(const WindowSize& size) {
+void remember_window_size(SDL_Point size) {
   const fs::path path = window_state_file();
   if (path.empty() || !is_sensible(size)) return;
   std::error_code error;
@@ -63,7 +61,7 @@ void remember_window_size(const WindowSize& size) {
   const fs::path part = path.string() + "." + std::to_string(getpid());
   {
     std::ofstream file(part);
-    if (!(file << size.width << ' ' << size.height << '\n' << std::flush)) {
+    if (!(file << size.x << ' ' << size.y << '\n' << std::flush)) {
       file.close();
       fs::remove(part, error);
       return;
@@ -72,8 +70,6 @@ void remember_window_size(const WindowSize& size) {
   fs::rename(part, path, error);
   if (error) fs::remove(part, error);
 }
-
-namespace {
 
 class XConnection {
  public:
@@ -103,17 +99,13 @@ class XConnection {
   void* display_ = nullptr;
 };
 
-}  // namespace
-
 /// Returns when an X server has done what SDL has asked for so far. Call it before a window is
 /// destroyed: SDL wakes itself by messages to the window over a connection of their own, and Xlib
 /// ends the process if one comes when the window is gone.
-static void wait_for_x_server() {
+void wait_for_x_server() {
   // The server reads all connections in turn, and a new one needs several of its answers.
   const XConnection connection;
 }
-
-namespace {
 
 constexpr double kUsualDpi = 96.0, kLargestScale = 8.0;
 
@@ -171,8 +163,8 @@ SDL_Point fitting_size(int width, int height) {
   constexpr double kShare = 0.9;  // the rest is for frames and bars of the desktop
   double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
   if (const auto last = remembered_window_size())
-    scale = std::min(1.0 * std::min(last->width, screen.w) / width,
-                     1.0 * std::min(last->height, screen.h) / height);
+    scale = std::min(1.0 * std::min(last->x, screen.w) / width,
+                     1.0 * std::min(last->y, screen.h) / height);
   constexpr int kLeastWidth = 480, kLeastHeight = 270;  // the information must fit
   return {std::max(static_cast<int>(width * scale + 0.5), std::min(kLeastWidth, screen.w)),
           std::max(static_cast<int>(height * scale + 0.5), std::min(kLeastHeight, screen.h))};
@@ -240,8 +232,8 @@ void Window::toggle_full_screen() {
 void Window::was_resized() {
   constexpr Uint32 kOthers = SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED;
   if ((SDL_GetWindowFlags(window_.get()) & kOthers) != 0) return;
-  WindowSize size;
-  SDL_GetWindowSize(window_.get(), &size.width, &size.height);
+  SDL_Point size{};
+  SDL_GetWindowSize(window_.get(), &size.x, &size.y);
   chosen_size_ = size;
 }
 

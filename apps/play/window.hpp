@@ -10,21 +10,12 @@
 
 namespace zerorun::app {
 
-struct WindowSize {
-  int width = 0, height = 0;
-  bool operator==(const WindowSize&) const = default;
-};
-
-/// Nullopt if the file is missing, cannot be read or holds no size.
-std::optional<WindowSize> remembered_window_size();
-/// Nothing happens if the folder cannot be written.
-void remember_window_size(const WindowSize& size);
-
 struct SdlRelease {
   void operator()(SDL_Window* p) const noexcept { SDL_DestroyWindow(p); }
   void operator()(SDL_Renderer* p) const noexcept { SDL_DestroyRenderer(p); }
   void operator()(SDL_Texture* p) const noexcept { SDL_DestroyTexture(p); }
   void operator()(SDL_Surface* p) const noexcept { SDL_FreeSurface(p); }
+  void operator()(SDL_AudioStream* p) const noexcept { SDL_FreeAudioStream(p); }
 };
 template <typename T>
 using SdlPtr = std::unique_ptr<T, SdlRelease>;
@@ -57,13 +48,14 @@ class Window {
   void toggle_full_screen();
   /// Keeps the size for the next window, if the user has changed it.
   void was_resized();
+  /// Nothing happens if the folder for it cannot be written.
   void remember_size() const;
 
  private:
   SdlPtr<SDL_Window> window_;
   SdlPtr<SDL_Renderer> renderer_;
   double scale_ = 1.0;
-  std::optional<WindowSize> chosen_size_;  // by the user
+  std::optional<SDL_Point> chosen_size_;  // by the user
 };
 
 }  // namespace zerorun::app

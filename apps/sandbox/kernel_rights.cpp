@@ -230,7 +230,7 @@ RulesetAttributes everything(long version) {
   return all;
 }
 
-/// A path that is not there needs no rule: nobody can make it.
+/// A path that does not exist needs no rule, because it cannot be made.
 std::string allow(int ruleset, const std::string& path, std::uint64_t rights) {
   PathRule rule;
   rule.path = open(path.c_str(), O_PATH | O_CLOEXEC);

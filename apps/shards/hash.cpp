@@ -14,24 +14,15 @@
 
 namespace zerorun::app {
 
-struct Xxh3::State {
-  XXH3_state_t* state = XXH3_createState();
-  State() {
-    if (state == nullptr) throw std::bad_alloc();
-    XXH3_64bits_reset(state);
-  }
-  ~State() { XXH3_freeState(state); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-};
+Xxh3::Xxh3() : state_(XXH3_createState()) {
+  if (!state_) throw std::bad_alloc();
+  XXH3_64bits_reset(state_.get());
+}
 
-Xxh3::Xxh3() : state_(std::make_unique<State>()) {}
-Xxh3::Xxh3(Xxh3&&) noexcept = default;
-Xxh3& Xxh3::operator=(Xxh3&&) noexcept = default;
-Xxh3::~Xxh3() = default;
+void Xxh3::Release::operator()(XXH3_state_s* state) const noexcept { XXH3_freeState(state); }
 
 void Xxh3::add(std::span<const std::byte> data) noexcept {
-  XXH3_64bits_update(state_->state, data.data(), data.size());
+  XXH3_64bits_update(state_.get(), data.data(), data.size());
 }
 
 void Xxh3::add(std::string_view text) noexcept { add(std::as_bytes(std::span(text))); }
@@ -43,7 +34,7 @@ void Xxh3::add(std::uint64_t number) noexcept {
   add(bytes);
 }
 
-std::uint64_t Xxh3::value() const noexcept { return XXH3_64bits_digest(state_->state); }
+std::uint64_t Xxh3::value() const noexcept { return XXH3_64bits_digest(state_.get()); }
 
 std::uint64_t xxh3(std::span<const std::byte> data) noexcept {
   return XXH3_64bits(data.data(), data.size());

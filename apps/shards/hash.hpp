@@ -13,6 +13,8 @@
 
 #include "zerorun/frame.hpp"
 
+struct XXH3_state_s;  // of libxxhash
+
 namespace zerorun::app {
 
 std::uint64_t xxh3(std::span<const std::byte> data) noexcept;
@@ -22,9 +24,6 @@ std::uint64_t xxh3(std::string_view text) noexcept;
 class Xxh3 {
  public:
   Xxh3();
-  Xxh3(Xxh3&&) noexcept;
-  Xxh3& operator=(Xxh3&&) noexcept;
-  ~Xxh3();
   void add(std::span<const std::byte> data) noexcept;
   void add(std::string_view text) noexcept;
   /// Eight bytes, the lowest first.
@@ -32,8 +31,10 @@ class Xxh3 {
   std::uint64_t value() const noexcept;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Release {
+    void operator()(XXH3_state_s* state) const noexcept;
+  };
+  std::unique_ptr<XXH3_state_s, Release> state_;
 };
 
 /// Of the parts, one after another.

@@ -17,7 +17,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/manifest.hpp"
-#include "apps/shards/shard_input.hpp"
+#include "apps/shards/shard_run.hpp"
 #include "apps/shards/shard_state.hpp"
 #include "codec/base/folder_names.hpp"
 #include "codec/base/place_planes.hpp"
@@ -166,7 +166,7 @@ void ShardSet::put_in_order() {
                      words(part_of(*twice)), words(part_of(*std::next(twice)))));
 }
 
-/// An input may have fewer frames than its header says: then all shards behind its end are short.
+/// An input may have fewer frames than its header says: then all shards after its end are short.
 void ShardSet::check_ends() const {
   const std::int64_t end = entries_.empty() ? 0 : entries_.back().index + 1;
   for (const ShardPart& part : parts_) {

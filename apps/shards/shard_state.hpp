@@ -43,8 +43,8 @@ Result<std::unique_ptr<DurableFile>> lock_journal(const ShardPaths& paths);
 std::optional<ShardManifest> find_whole(const ShardPaths& paths, const ShardHead& wanted,
                                         const std::string& output, Reasons& reasons);
 
-/// Goes on with what the journal says and the data has; both are cut behind the last whole frame.
-/// `reasons` says why frames are thrown away.
+/// Goes on with what the journal says and the data has; both are cut off after the last whole
+/// frame. `reasons` says why frames are thrown away.
 Result<OpenShard> reopen(const ShardPaths& paths, std::unique_ptr<DurableFile> journal,
                          const ShardHead& wanted, const std::string& output, Reasons& reasons);
 

@@ -158,7 +158,7 @@ Result<double> time_writing(const std::string& folder, Layout layout, std::int64
 
 namespace {
 
-/// What posix_spawn() is told, freed at the end.
+/// The settings of posix_spawn(), freed at the end.
 class SpawnSettings {
  public:
   SpawnSettings(const std::string& out, const std::string& log) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/bench/measure/host_coders.hpp"
+#include "apps/bench/measure/measure.hpp"
 #include "codec/base/place_planes.hpp"
 #include "zerorun/cuda.hpp"
 

@@ -1,7 +1,7 @@
 // Runners between host memory and host memory, and zerorun's coders on the CPU: one frame on
 // several threads for the latency, a frame on each thread for the throughput.
 // SPDX-License-Identifier: MIT
-#include "apps/bench/measure/host_coders.hpp"
+#include "apps/bench/measure/measure.hpp"
 
 #include <fmt/core.h>
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "apps/bench/measure/device.hpp"
-#include "apps/bench/measure/host_coders.hpp"
 #include "apps/bench/measure/measure.hpp"
 
 /// Returns from the function with a Status if the nvJPEG call fails.

@@ -1,4 +1,4 @@
-// What the headers of a stream say.
+// inspect(): the headers of a stream.
 // SPDX-License-Identifier: MIT
 #include "zerorun/decoder.hpp"
 
@@ -44,13 +44,14 @@ Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& 
     info.width = frame.width;
     info.height = frame.height;
     info.extended = frame.extended;
+    info.progressive = frame.progressive;
     info.color = parser.color_model();
     for (const auto& c : frame.components)
       info.components.push_back({c.id, c.h, c.v, c.quant_table, c.width, c.height});
     info.subsampling = name_subsampling(info.components);
     info.restart_interval_mcus = scan.layout.restart_interval;
     info.has_jfif = parser.has_jfif();
-    info.standard_huffman_tables = uses_standard_tables(scan);
+    info.standard_huffman_tables = !frame.progressive && uses_standard_tables(scan);
     if (scan.components[0] == 0)
       info.quality =
           estimate_quality(scan.quant[0], scan.components.size() > 1 ? &scan.quant[1] : nullptr);

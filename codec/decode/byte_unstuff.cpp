@@ -2,9 +2,27 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/byte_unstuff.hpp"
 
+#include <algorithm>
+
+#include "codec/base/coded_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
+
+std::size_t entropy_end(std::span<const std::uint8_t> data) {
+  std::size_t at = 0;
+  while (at < data.size()) {
+    at += coded_bytes(std::as_bytes(data.subspan(at)));
+    for (const std::size_t end = std::min(at + kCodedBlock, data.size()); at < end;) {
+      if (data[at++] != 0xFF) continue;
+      while (at < data.size() && data[at] == 0xFF) ++at;
+      if (at == data.size()) break;
+      const std::uint8_t code = data[at++];
+      if (code != 0 && !marker::is_rst(code)) return at - 2;
+    }
+  }
+  return data.size();
+}
 
 Status byte_unstuff_cpu(const ByteUnstuffArgs& a, Exec&) {
   std::uint8_t* out = a.bytes;

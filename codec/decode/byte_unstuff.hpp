@@ -3,6 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "codec/base/exec.hpp"
 
 namespace zerorun {
@@ -29,6 +33,10 @@ struct ByteUnstuffArgs {
   std::uint64_t* segment_total;   ///< one number, out; at least 1
   std::uint64_t* consumed_bytes;  ///< one number, out: offset of the marker's FF, or in_bytes
 };
+
+/// Offset of the first marker other than RSTm, with the FF before it, or the size of `data`: where
+/// byte_unstuff stops.
+std::size_t entropy_end(std::span<const std::uint8_t> data);
 
 Status byte_unstuff_cpu(const ByteUnstuffArgs& args, Exec& exec);
 Status byte_unstuff_cuda(const ByteUnstuffArgs& args, Exec& exec);

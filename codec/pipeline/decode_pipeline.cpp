@@ -8,6 +8,7 @@
 #include "codec/base/thread_pool.hpp"
 #include "codec/pipeline/flat_mcus.hpp"
 #include "codec/pipeline/mcu_decoder.hpp"
+#include "codec/pipeline/progressive_frame.hpp"
 #include "codec/pipeline/scan_intervals.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
@@ -16,6 +17,27 @@ namespace {
 
 /// A worker takes intervals of about this many MCUs at a time.
 constexpr std::int64_t kTaskMcus = 256;
+
+/// The clean bytes of a scan. Keeps its memory.
+class CleanBytes {
+ public:
+  ProgressiveFrame::CleanScan unstuff(const StageTable& stages, std::span<const std::uint8_t> data,
+                                      std::uint64_t& consumed_bytes) {
+    const auto size = static_cast<std::int64_t>(data.size());
+    EntropySegment* const segments = segments_.reserve(size / 2 + 2);
+    std::uint8_t* const bytes = bytes_.reserve(size + kProgressiveReadAhead);
+    std::uint64_t total = 0;
+    Exec exec;
+    (void)stages.byte_unstuff({data.data(), data.size(), bytes, segments, &total, &consumed_bytes},
+                              exec);
+    std::fill_n(bytes + segments[total].first_byte, kProgressiveReadAhead, std::uint8_t{0});
+    return {bytes, {segments, total + 1}};
+  }
+
+ private:
+  Buffer<std::uint8_t> bytes_;
+  Buffer<EntropySegment> segments_;
+};
 
 class CpuDecodePipeline final : public DecodePipeline {
  public:
@@ -53,17 +75,26 @@ class CpuDecodePipeline final : public DecodePipeline {
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override {
     for (const int c : scan.components) scanned_[c] = true;
-    const auto size = static_cast<std::int64_t>(data.size());
-    EntropySegment* const segments = segments_.reserve(size / 2 + 2);
-    std::uint64_t total = 0;
-    Exec exec;
-    (void)stages_.byte_unstuff(
-        {data.data(), data.size(), clean_.reserve(size), segments, &total, &outcome.consumed_bytes},
-        exec);
-    intervals_.begin(scan.layout, {segments, total + 1});
-    mcus_.begin_scan({&scan, clean_.data(), segments[total].first_byte, planes_, coefficients_});
+    const ProgressiveFrame::CleanScan clean = clean_.unstuff(stages_, data, outcome.consumed_bytes);
+    intervals_.begin(scan.layout, clean.segments);
+    mcus_.begin_scan(
+        {&scan, clean.bytes, clean.segments.back().first_byte, planes_, coefficients_});
     decode_intervals(std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus()));
     intervals_.finish(scan, data, flat_components_, outcome);
+    return Status::ok();
+  }
+
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes) override {
+    clean_scans_.resize(std::max(clean_scans_.size(), scans.size()));
+    const auto unstuff = [&](std::size_t scan, std::span<const std::uint8_t> data) {
+      return clean_scans_[scan].unstuff(stages_, data, outcomes[scan].consumed_bytes);
+    };
+    progressive_.decode(frame, scans, &pool_, unstuff, outcomes);
+    if (coefficients_ != nullptr)
+      progressive_.copy(*coefficients_);
+    else
+      transform_stored();
     return Status::ok();
   }
 
@@ -101,6 +132,37 @@ class CpuDecodePipeline final : public DecodePipeline {
     fill_missing(frame_, scanned_, planes_);
   }
 
+  /// Transforms the blocks of all scans, a row of blocks at a time.
+  void transform_stored() {
+    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
+      scanned_[c] = true;
+      const FrameHeader::Component& component = frame_.components[c];
+      const ComponentSpec spec;
+      const int only = 0;
+      DequantIdctArgs row{
+          make_scan_layout(component.width, component.height, &spec, 1, &only, 1, 0),
+          nullptr,
+          0,
+          component.blocks_wide,
+          nullptr,
+          {planes_[c]}};
+      DequantTables tables{};
+      std::copy(progressive_.quant(c).begin(), progressive_.quant(c).end(), tables.table[0]);
+      row.tables = &tables;
+      pool_.run(component.blocks_high, [&](std::int64_t y, int) {
+        DequantIdctArgs args = row;
+        args.first_mcu = y * component.blocks_wide;
+        std::vector<std::int16_t> blocks(static_cast<std::size_t>(component.blocks_wide) *
+                                         kBlockSize);
+        for (std::int64_t x = 0; x < component.blocks_wide; ++x)
+          progressive_.blocks(c).copy_block(args.first_mcu + x, blocks.data() + x * kBlockSize);
+        args.coefficients = blocks.data();
+        Exec exec;
+        (void)stages_.dequant_idct(args, exec);
+      });
+    }
+  }
+
   void decode_intervals(std::int64_t per_task) {
     pool_.run(ceil_div(intervals_.reached(), per_task), [&](std::int64_t task, int worker) {
       const std::int64_t end = std::min((task + 1) * per_task, intervals_.reached());
@@ -122,11 +184,14 @@ class CpuDecodePipeline final : public DecodePipeline {
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
 
   // of the scan
-  Buffer<std::uint8_t> clean_;
-  Buffer<EntropySegment> segments_;
+  CleanBytes clean_;
   ScanIntervals intervals_;
   McuDecoder mcus_;
   FlatComponents flat_components_;
+
+  // of a progressive image
+  std::vector<CleanBytes> clean_scans_;
+  ProgressiveFrame progressive_;
 };
 
 }  // namespace

@@ -24,7 +24,14 @@ struct ScanOutcome {
   Status problem;
 };
 
-/// One image: begin_*(), decode_scan() for each scan in order, then one finish_*().
+/// A scan of a progressive frame. `data` ends where a marker ends the scan.
+struct FrameScan {
+  ScanHeader header;
+  std::span<const std::uint8_t> data;
+};
+
+/// One image: begin_*(), decode_scan() for each scan in order, then one finish_*(). In the place of
+/// decode_scan() a progressive frame has one decode_progressive() with all scans.
 class DecodePipeline {
  public:
   virtual ~DecodePipeline() = default;
@@ -42,6 +49,13 @@ class DecodePipeline {
 
   virtual Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                              ScanOutcome& outcome) = 0;
+
+  /// `outcomes` has one entry a scan. Errors: progressive, of a pipeline without it.
+  virtual Status decode_progressive(const FrameHeader& /*frame*/,
+                                    std::span<const FrameScan> /*scans*/,
+                                    std::span<ScanOutcome> /*outcomes*/) {
+    return Status(Errc::progressive);
+  }
 
   /// Components that no scan contains are 128 (coefficients 0).
   virtual Status finish_frame(ColorModel model, ChromaUpsampling upsampling,

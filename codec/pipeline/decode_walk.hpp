@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
@@ -23,6 +24,13 @@ Status validate_params(const DecodeParams& params);
 Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, HeaderParser& parser,
                  DecodeReport& report);
 
+/// As walk_scan(), but the scan of a progressive frame is put off.
+void put_off_scan(std::span<const std::byte> jpeg, HeaderParser& parser,
+                  std::vector<FrameScan>& scans);
+/// Decodes them; `first_problem` becomes the one that lies first in the stream.
+Status decode_put_off(DecodePipeline& pipeline, const FrameHeader& frame,
+                      std::span<const FrameScan> scans, DecodeReport& report);
+
 /// Calls begin(parser) when the frame header is known, before the first scan, and finish(parser)
 /// after the last one.
 template <typename Begin, typename Finish>
@@ -33,6 +41,7 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
   ZR_TRY(parser.start());
   DecodeReport report;
   bool begun = false;
+  std::vector<FrameScan> scans;
   for (;;) {
     const auto more = parser.next_scan();
     if (!more) return more.status();
@@ -41,13 +50,17 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
       ZR_TRY(begin(parser));
       begun = true;
     }
-    ZR_TRY(walk_scan(pipeline, jpeg, parser, report));
+    if (parser.frame().progressive)
+      put_off_scan(jpeg, parser, scans);
+    else
+      ZR_TRY(walk_scan(pipeline, jpeg, parser, report));
   }
   // What was never sent is as much concealed as what was damaged: one interval of the component.
   report.intervals += parser.unsent_components();
   report.concealed_intervals += parser.unsent_components();
   report.bytes_consumed = parser.position();
   report.first_problem = parser.problem();
+  if (!scans.empty()) ZR_TRY(decode_put_off(pipeline, parser.frame(), scans, report));
   if (params.strict && !report.first_problem) return report.first_problem;
   ZR_TRY(finish(parser));
   return report;

@@ -7,9 +7,11 @@
 #include "codec/base/thread_pool.hpp"
 #include "codec/fast/color_rows.hpp"
 #include "codec/fast/scan_decoder.hpp"
+#include "codec/fast/stored_transform.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/flat_mcus.hpp"
 #include "codec/pipeline/mcu_decoder.hpp"
+#include "codec/pipeline/progressive_frame.hpp"
 #include "codec/pipeline/scan_intervals.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "codec/pipeline/thread_limits.hpp"
@@ -29,7 +31,9 @@ class FastDecodePipeline final : public DecodePipeline {
                      const StageTable& reference)
       : limits_(limits),
         pool_(threads),
+        kernels_(fast::decode_kernels(target)),
         decoder_(target, pool_.workers()),
+        stored_transform_(target),
         reference_(reference, pool_.workers()),
         colors_(fast::color_kernels(target)),
         rows_(static_cast<std::size_t>(pool_.workers())) {}
@@ -65,6 +69,29 @@ class FastDecodePipeline final : public DecodePipeline {
     decode_sound(std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus()));
     decode_stopped(scan);
     intervals_.finish(scan, data, flat_components_, outcome);
+    return Status::ok();
+  }
+
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes) override {
+    std::int64_t blocks = 0;
+    for (const auto& c : frame.components) blocks += std::int64_t{c.blocks_wide} * c.blocks_high;
+    small_ = blocks < limits_.blocks;
+    while (unstuffers_.size() < scans.size())
+      unstuffers_.push_back(std::make_unique<fast::Unstuffer>(kernels_));
+    const auto unstuff = [&](std::size_t scan, std::span<const std::uint8_t> data) {
+      fast::Unstuffer& unstuffer = *unstuffers_[scan];
+      unstuffer.cut(data, 1);
+      unstuffer.unstuff(0);
+      unstuffer.join();
+      outcomes[scan].consumed_bytes = unstuffer.consumed_bytes();
+      return ProgressiveFrame::CleanScan{unstuffer.bytes(), unstuffer.segments()};
+    };
+    progressive_.decode(frame, scans, small_ ? nullptr : &pool_, unstuff, outcomes);
+    if (coefficients_ != nullptr)
+      progressive_.copy(*coefficients_);
+    else
+      transform_stored();
     return Status::ok();
   }
 
@@ -112,6 +139,21 @@ class FastDecodePipeline final : public DecodePipeline {
     plane.view.stride_bytes = plane.columns;
     plane.view.data = plane_memory_[c].reserve(std::int64_t{plane.columns} * plane.rows);
     return plane;
+  }
+
+  void transform_stored() {
+    stored_transform_.begin(pool_.workers());
+    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
+      scanned_[c] = true;
+      if (planes_[c].view.data == nullptr) continue;
+      fast::DequantRows dequant;
+      fast::fill_dequant_rows(progressive_.quant(c).data(), dequant);
+      dequant.checked = true;  // a coefficient of a progressive frame may have any value
+      run_jobs(frame_.components[c].blocks_high, [&](std::int64_t row, int worker) {
+        stored_transform_.transform_row(progressive_.blocks(c), static_cast<std::int32_t>(row),
+                                        dequant, planes_[c], worker);
+      });
+    }
   }
 
   /// Fills what the scans have left out.
@@ -197,7 +239,9 @@ class FastDecodePipeline final : public DecodePipeline {
 
   ThreadLimits limits_;
   ThreadPool pool_;
+  const fast::DecodeKernels& kernels_;
   fast::ScanDecoder decoder_;
+  fast::StoredTransform stored_transform_;
   McuDecoder reference_;
   const fast::ColorKernels& colors_;
   std::vector<std::vector<std::uint8_t>> rows_;  // one a worker
@@ -216,6 +260,10 @@ class FastDecodePipeline final : public DecodePipeline {
   // of the scan
   ScanIntervals intervals_;
   std::vector<std::int64_t> stopped_;  // intervals that the vector code has not finished
+
+  // of a progressive image
+  std::vector<std::unique_ptr<fast::Unstuffer>> unstuffers_;  // one a scan
+  ProgressiveFrame progressive_;
 };
 
 }  // namespace

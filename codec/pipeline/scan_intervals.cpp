@@ -28,20 +28,26 @@ void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegme
   }
 }
 
+void ScanIntervals::report(const ScanLayout& layout, std::span<const std::uint8_t> data,
+                           ScanOutcome& outcome) {
+  results_.clear();
+  for (const IntervalState& state : states_)
+    results_.push_back({state.fault, state.at.bit, state.end_bit});
+  report_scan(data, segments_, plan_, results_, outcome);
+  outcome.intervals = layout.intervals();
+  outcome.concealed_intervals += layout.intervals() - reached();
+}
+
 void ScanIntervals::finish(const ScanHeader& scan, std::span<const std::uint8_t> data,
                            FlatComponents& flat, ScanOutcome& outcome) {
   const ScanLayout& layout = scan.layout;
-  results_.clear();
+  report(layout, data, outcome);
   flat_.clear();
   for (const IntervalState& state : states_) {
-    results_.push_back({state.fault, state.at.bit, state.end_bit});
     if (state.at.mcu == state.end_mcu) continue;
     flat_.push_back({state.at.mcu, state.end_mcu, {}});
     std::copy_n(state.at.dc, kMaxComponents, flat_.back().dc);
   }
-  report_scan(data, segments_, plan_, results_, outcome);
-  outcome.intervals = layout.intervals();
-  outcome.concealed_intervals += layout.intervals() - reached();
   if (states_.back().end_mcu < layout.mcus())
     flat_.push_back({states_.back().end_mcu, layout.mcus(), {}});
   flat.set(scan, flat_);

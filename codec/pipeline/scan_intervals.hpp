@@ -27,8 +27,10 @@ class ScanIntervals {
     return states_[static_cast<std::size_t>(interval)];
   }
 
-  /// When all intervals are decoded: fills the outcome but for its consumed_bytes, and tells `flat`
-  /// which MCUs have no data. `data` are the stuffed bytes.
+  /// When all intervals are decoded: fills the outcome but for its consumed_bytes. `data` are the
+  /// stuffed bytes.
+  void report(const ScanLayout& layout, std::span<const std::uint8_t> data, ScanOutcome& outcome);
+  /// The same, and tells `flat` which MCUs have no data.
   void finish(const ScanHeader& scan, std::span<const std::uint8_t> data, FlatComponents& flat,
               ScanOutcome& outcome);
 

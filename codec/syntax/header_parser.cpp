@@ -19,10 +19,10 @@ std::string hex(std::uint8_t code) {
   return {'F', 'F', ' ', kDigits[code >> 4], kDigits[code & 15]};
 }
 
-/// The error for a frame header that is not SOF0 or SOF1 (T.81 Table B.1), by the low four bits of
-/// its code; ok also for the codes of DHT, JPG and DAC.
+/// The error for a frame header that is not SOF0, SOF1 or SOF2 (T.81 Table B.1), by the low four
+/// bits of its code; ok also for the codes of DHT, JPG and DAC.
 constexpr std::array kProcessError{
-    Errc::ok, Errc::ok,           Errc::progressive,  Errc::lossless,
+    Errc::ok, Errc::ok,           Errc::ok,           Errc::lossless,
     Errc::ok, Errc::hierarchical, Errc::hierarchical, Errc::hierarchical,
     Errc::ok, Errc::arithmetic,   Errc::arithmetic,   Errc::lossless,
     Errc::ok, Errc::hierarchical, Errc::hierarchical, Errc::hierarchical};
@@ -144,6 +144,7 @@ Status HeaderParser::read_segment(std::uint8_t code) {
   switch (code) {
     case marker::kSof0:
     case marker::kSof1:
+    case marker::kSof2:
       return read_sof(code, payload);
     case marker::kDht:
       return read_dht(payload);
@@ -172,6 +173,7 @@ Status HeaderParser::read_sof(std::uint8_t code, Bytes payload) {
     return fail(Errc::bad_segment_length, "SOF");
   FrameHeader frame;
   frame.extended = code == marker::kSof1;
+  frame.progressive = code == marker::kSof2;
   frame.height = be16(payload, 1);
   frame.width = be16(payload, 3);
   const int count = payload[5];
@@ -214,7 +216,8 @@ Status HeaderParser::read_sos(Bytes payload) {
   if (!color_model_) color_model_ = model_by_headers();
   // T.81 A.2: a sequential frame sends each component in one scan. libjpeg-turbo refuses the image,
   // shows the first one, or what comes last. Behind a complete picture each would cost as much.
-  if (all_components_scanned()) return fail(Errc::extraneous_data, "a component is sent again");
+  if (!frame_->progressive && all_components_scanned())
+    return fail(Errc::extraneous_data, "a component is sent again");
   const std::size_t count = payload.empty() ? 0 : payload[0];
   if (count < 1 || count > 4 || payload.size() != 4 + 2 * count)
     return fail(Errc::bad_segment_length, "SOS");
@@ -252,21 +255,66 @@ Status HeaderParser::read_sos(Bytes payload) {
   }
   if (count > 1 && blocks > kMaxBlocksPerMcu)
     return fail(Errc::bad_frame_header, std::to_string(blocks) + " blocks in an MCU");
-  const Bytes band = payload.subspan(1 + 2 * count);
-  if (band[0] != 0 || band[1] != 63 || band[2] != 0)
-    return fail(Errc::bad_scan_header, "spectral selection or approximation in a sequential scan");
+  ZR_TRY(read_band(payload.subspan(1 + 2 * count), scan));
   scan.layout = make_scan_layout(
       frame_->width, frame_->height, specs.data(), static_cast<int>(frame_->components.size()),
       scan.components.data(), static_cast<int>(count), restart_interval_);
   scan.data_offset = pos_;
   scan_ = std::move(scan);
   ZR_TRY(latch_tables());
+  if (frame_->progressive) {
+    // The decoder visits the blocks of a scan, however few bytes it has.
+    scan_blocks_ += scan_.layout.blocks();
+    if (scan_blocks_ / limits_.max_scans > ceil_div(limits_.max_pixels, kBlockSize))
+      return fail(Errc::too_many_scans, std::to_string(scan_blocks_) + " blocks");
+    note_progression(scan_);
+  }
   for (const int c : scan_.components) {
+    if (!scan_.is_dc()) break;
     bool& is_sent = scanned_[static_cast<std::size_t>(c)];
-    if (is_sent) note_problem(fail(Errc::extraneous_data, "a component is sent again"));
+    if (is_sent && !frame_->progressive)
+      note_problem(fail(Errc::extraneous_data, "a component is sent again"));
     is_sent = true;
   }
   return Status::ok();
+}
+
+/// Spectral selection and successive approximation (T.81 B.2.3, G.1.1.1).
+Status HeaderParser::read_band(Bytes band, ScanHeader& scan) {
+  scan.ss = band[0];
+  scan.se = band[1];
+  scan.ah = band[2] >> 4;
+  scan.al = band[2] & 15;
+  if (!frame_->progressive) {
+    if (scan.ss == 0 && scan.se == 63 && band[2] == 0) return Status::ok();
+    return fail(Errc::bad_scan_header, "spectral selection or approximation in a sequential scan");
+  }
+  const bool is_band =
+      scan.is_dc() ? scan.se == 0
+                   : scan.ss <= scan.se && scan.se < kBlockSize && scan.components.size() == 1;
+  if (is_band && scan.al <= 13 && (scan.ah == 0 || scan.al == scan.ah - 1)) return Status::ok();
+  return fail(Errc::bad_scan_header,
+              "coefficients " + std::to_string(scan.ss) + " to " + std::to_string(scan.se) +
+                  ", approximation " + std::to_string(scan.ah) + " to " + std::to_string(scan.al) +
+                  ", " + std::to_string(scan.components.size()) + " components");
+}
+
+/// A scan that is not the next one of its coefficients is decoded as it is, as by libjpeg.
+void HeaderParser::note_progression(const ScanHeader& scan) {
+  bool in_order = true;
+  for (const int component : scan.components) {
+    auto& sent = sent_bits_[static_cast<std::size_t>(component)];
+    in_order = in_order && (scan.is_dc() || sent[0] > 0);  // T.81 G.1.1.1.1: DC comes first
+    for (int k = scan.ss; k <= scan.se; ++k) {
+      std::uint8_t& bits = sent[static_cast<std::size_t>(k)];
+      in_order = in_order && (scan.is_refinement() ? bits == scan.ah + 1 : bits == 0);
+      bits = static_cast<std::uint8_t>(scan.al + 1);
+    }
+  }
+  if (!in_order)
+    note_problem(fail(Errc::bad_scan_header,
+                      "a progressive scan is not the next one of its "
+                      "coefficients"));
 }
 
 }  // namespace zerorun

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/arith/zigzag.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/decoder.hpp"
@@ -18,7 +19,8 @@ namespace zerorun {
 
 /// SOF, and the geometry that follows from it (T.81 A.1.1).
 struct FrameHeader {
-  bool extended = false;  ///< SOF1
+  bool extended = false;     ///< SOF1
+  bool progressive = false;  ///< SOF2
   int width = 0, height = 0;
   int h_max = 1, v_max = 1;
   struct Component {
@@ -36,6 +38,11 @@ struct ScanHeader {
   std::array<std::optional<HuffmanSpec>, 4> dc, ac;  ///< the destinations that the scan uses
   std::array<QuantTable, kMaxComponents> quant{};    ///< one a scan component
   std::size_t data_offset = 0;                       ///< first entropy-coded byte
+  int ss = 0, se = 63;  ///< spectral selection; 0..63 in a sequential frame
+  int ah = 0, al = 0;   ///< successive approximation; 0 in a sequential frame
+
+  bool is_dc() const { return ss == 0; }
+  bool is_refinement() const { return ah > 0; }
 };
 
 /// Reads an image header by header. After a scan header the caller finds the end of the
@@ -60,7 +67,7 @@ class HeaderParser {
   ColorModel color_model() const;
   std::size_t position() const { return pos_; }
 
-  /// Components that no scan so far contains.
+  /// Components of which no scan so far contains the DC.
   int unsent_components() const;
 
   /// The first oddity that was tolerated; ok if there was none.
@@ -89,9 +96,12 @@ class HeaderParser {
   Status read_dri(Bytes payload);
   Status read_sof(std::uint8_t code, Bytes payload);
   Status read_sos(Bytes payload);
+  Status read_band(Bytes band, ScanHeader& scan);
+  void note_progression(const ScanHeader& scan);
   void read_app(std::uint8_t code, Bytes payload);
   ColorModel model_by_headers() const;
   Status latch_tables();
+  Status latch_huffman(std::size_t destination, bool is_dc);
   Status fail(Errc code, std::string detail) const;
   bool all_components_scanned() const { return frame_ && unsent_components() == 0; }
   Result<bool> end_of_image(std::uint8_t code);
@@ -110,6 +120,9 @@ class HeaderParser {
   std::array<std::optional<HuffmanSpec>, 4> dc_, ac_;
   int restart_interval_ = 0;
   std::array<bool, kMaxComponents> scanned_{};
+  /// Progressive: Al of the last scan of each coefficient, plus 1; 0: there was none.
+  std::array<std::array<std::uint8_t, kBlockSize>, kMaxComponents> sent_bits_{};
+  std::int64_t scan_blocks_ = 0;  ///< progressive: blocks of all scans
 
   Status problem_;
   std::vector<MarkerSegment> segments_;

@@ -7,7 +7,7 @@
 namespace zerorun::marker {
 
 inline constexpr std::uint8_t kTem = 0x01;
-inline constexpr std::uint8_t kSof0 = 0xC0, kSof1 = 0xC1;
+inline constexpr std::uint8_t kSof0 = 0xC0, kSof1 = 0xC1, kSof2 = 0xC2;
 inline constexpr std::uint8_t kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
 inline constexpr std::uint8_t kSof15 = 0xCF;
 inline constexpr std::uint8_t kRst0 = 0xD0, kRst7 = 0xD7;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/base/try.hpp"
 #include "codec/syntax/bytes.hpp"
 #include "codec/syntax/header_parser.hpp"
 
@@ -48,6 +49,15 @@ Status HeaderParser::read_dht(Bytes payload) {
   return Status::ok();
 }
 
+Status HeaderParser::latch_huffman(std::size_t destination, bool is_dc) {
+  const auto& spec = (is_dc ? dc_ : ac_)[destination];
+  if (!spec) return fail(Errc::missing_table, "Huffman table " + std::to_string(destination));
+  if (Status status = check_huffman_spec(*spec, is_dc); !status)
+    return fail(status.code(), (is_dc ? "DC table: " : "AC table: ") + status.detail());
+  (is_dc ? scan_.dc : scan_.ac)[destination] = spec;
+  return Status::ok();
+}
+
 Status HeaderParser::latch_tables() {
   // Motion JPEG may leave the standard tables out; they stand in for destinations 0 and 1.
   for (int destination = 0; destination < 2; ++destination) {
@@ -57,17 +67,11 @@ Status HeaderParser::latch_tables() {
   }
   for (std::size_t i = 0; i < scan_.components.size(); ++i) {
     const ScanLayout::Component& component = scan_.layout.component[i];
-    const auto& dc = dc_[component.dc_table];
-    const auto& ac = ac_[component.ac_table];
-    if (!dc || !ac)
-      return fail(Errc::missing_table,
-                  "Huffman table " + std::to_string(dc ? component.ac_table : component.dc_table));
-    if (Status status = check_huffman_spec(*dc, true); !status)
-      return fail(status.code(), "DC table: " + status.detail());
-    if (Status status = check_huffman_spec(*ac, false); !status)
-      return fail(status.code(), "AC table: " + status.detail());
-    scan_.dc[component.dc_table] = dc;
-    scan_.ac[component.ac_table] = ac;
+    // A scan of a progressive frame codes DC or AC; a refinement of DC has no codewords.
+    const bool is_progressive = frame_->progressive;
+    if (!is_progressive || (scan_.is_dc() && !scan_.is_refinement()))
+      ZR_TRY(latch_huffman(component.dc_table, true));
+    if (!is_progressive || !scan_.is_dc()) ZR_TRY(latch_huffman(component.ac_table, false));
     const int tq = frame_->components[static_cast<std::size_t>(scan_.components[i])].quant_table;
     if (tq > 3 || !quant_[static_cast<std::size_t>(tq)])
       return fail(Errc::missing_table, "quantisation table " + std::to_string(tq));

@@ -138,10 +138,10 @@ gboolean stop(GstVideoDecoder* base) {
 
 gboolean set_format(GstVideoDecoder* base, GstVideoCodecState* input) {
   const GstStructure* caps = gst_caps_get_structure(input->caps, 0);
-  int sof = 0;  // from a parser: 2 is progressive, 9 arithmetic, ...
-  if (gst_structure_get_int(caps, "sof-marker", &sof) && sof != 0 && sof != 1) {
+  int sof = 0;  // from a parser: 3 is lossless, 9 arithmetic, ...
+  if (gst_structure_get_int(caps, "sof-marker", &sof) && sof > 2) {
     GST_ELEMENT_ERROR(base, STREAM, WRONG_TYPE,
-                      ("JPEG of the process SOF%d is not supported, only SOF0 and SOF1", sof),
+                      ("JPEG of the process SOF%d is not supported, only SOF0 to SOF2", sof),
                       (nullptr));
     return FALSE;
   }

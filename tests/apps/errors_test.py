@@ -113,15 +113,15 @@ class InputTest(ProgramTest):
         self.refuse(str(half))
         self.assert_sentence(self.zerorun("info", half, code=3), "half.mov", "without an index")
 
-    def test_progressive_jpeg_is_refused_by_name(self):
+    def test_arithmetic_jpeg_is_refused_by_name(self):
         ppm = make_ppm(self.path("in.ppm"))
-        jpeg = self.path("progressive.jpg")
+        jpeg = self.path("arithmetic.jpg")
         try:
-            subprocess.run(["cjpeg", "-progressive", "-outfile", jpeg, ppm], check=True)
+            subprocess.run(["cjpeg", "-arithmetic", "-outfile", jpeg, ppm], check=True)
         except FileNotFoundError:
             self.skipTest("cjpeg is not installed")
         done = self.zerorun("decode", jpeg, "-o", self.path("out.ppm"), "--device", "cpu", code=3)
-        self.assertIn("progressive", done.stderr.decode())
+        self.assertIn("arithmetic", done.stderr.decode())
         self.assert_nothing_left("out.ppm")
 
 

@@ -168,13 +168,13 @@ TEST(GstDecoder, DamagedFramesMayBeDiscarded) {
 
 TEST(GstDecoder, AFrameWithoutAUsableHeaderIsDroppedUpToMaxErrors) {
   const Bytes good = libjpeg_sample(32, 32, Subsampling::s420);
-  Bytes bad(good.begin(), good.begin() + 30), progressive;
+  Bytes bad(good.begin(), good.begin() + 30), arithmetic;
   LibjpegOptions options;
-  options.progressive = true;
-  progressive = libjpeg_sample(32, 32, Subsampling::s420, options);
+  options.arithmetic = true;
+  arithmetic = libjpeg_sample(32, 32, Subsampling::s420, options);
   const Owned<GstHarness> tolerant = make_harness(kDecoder);
   gst_harness_set_src_caps_str(tolerant.get(), kFramed);
-  for (const Bytes& jpeg : {bad, good, bad, bad, progressive, good})
+  for (const Bytes& jpeg : {bad, good, bad, bad, arithmetic, good})
     ASSERT_EQ(gst_harness_push(tolerant.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
   EXPECT_EQ(gst_harness_buffers_received(tolerant.get()), 2U);
   const Owned<GstElement> decoder(gst_harness_find_element(tolerant.get(), "zerorundec"));
@@ -188,14 +188,14 @@ TEST(GstDecoder, AFrameWithoutAUsableHeaderIsDroppedUpToMaxErrors) {
 
 TEST(GstDecoder, AStreamOfAnotherProcessStopsAtOnce) {
   LibjpegOptions options;
-  options.progressive = true;
-  const Bytes progressive = libjpeg_sample(32, 32, Subsampling::s420, options);
+  options.arithmetic = true;
+  const Bytes arithmetic = libjpeg_sample(32, 32, Subsampling::s420, options);
   const Owned<GstHarness> harness = make_harness(kDecoder);
   gst_harness_set_src_caps_str(harness.get(), kFramed);
-  EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(progressive).release()), GST_FLOW_ERROR);
+  EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(arithmetic).release()), GST_FLOW_ERROR);
   const Owned<GstHarness> by_caps = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(by_caps.get(), "image/jpeg, parsed=true, sof-marker=2");
-  EXPECT_EQ(gst_harness_push(by_caps.get(), to_buffer(progressive).release()),
+  gst_harness_set_src_caps_str(by_caps.get(), "image/jpeg, parsed=true, sof-marker=9");
+  EXPECT_EQ(gst_harness_push(by_caps.get(), to_buffer(arithmetic).release()),
             GST_FLOW_NOT_NEGOTIATED);
 }
 

@@ -240,9 +240,6 @@ TEST(DecodeStreams, ExtendedSequentialWithFourTables) {
 
 TEST(DecodeStreams, UnsupportedProcessesAreNamed) {
   LibjpegOptions options;
-  options.progressive = true;
-  expect_refused(sample(Subsampling::s420, options), Errc::progressive);
-  options = {};
   options.arithmetic = true;
   expect_refused(sample(Subsampling::s420, options), Errc::arithmetic);
   options = {};
@@ -250,7 +247,6 @@ TEST(DecodeStreams, UnsupportedProcessesAreNamed) {
   expect_refused(sample(Subsampling::s444, options), Errc::component_count);
   const Bytes plain = sample();
   const std::size_t marker = parse_headers(plain).find(kSof0)->offset + 1;
-  expect_refused(with_byte(plain, marker, 0xC2), Errc::progressive);
   for (const int lossless : {0xC3, 0xCB})
     expect_refused(with_byte(plain, marker, lossless), Errc::lossless);
   for (const int hierarchical : {0xC5, 0xC6, 0xC7})

@@ -82,10 +82,10 @@ def test_close_ends_a_receiver_that_waits():
 
 
 def test_kinds_of_errors():
-    progressive = bytearray(JPEG)
-    progressive[progressive.index(b"\xff\xc0") + 1] = 0xC2
+    lossless = bytearray(JPEG)
+    lossless[lossless.index(b"\xff\xc0") + 1] = 0xC3
     cases = [(lambda: zerorun.decode(b""), zerorun.CorruptError),
-             (lambda: zerorun.decode(progressive), zerorun.UnsupportedError),
+             (lambda: zerorun.decode(lossless), zerorun.UnsupportedError),
              (lambda: zerorun.decode(JPEG, max_pixels=100), zerorun.CapacityError),
              (lambda: zerorun.decode(JPEG, max_header_bytes=100), zerorun.CapacityError),
              (lambda: zerorun.encode(RGB, device="cuda:999"), zerorun.DeviceError),

@@ -57,7 +57,8 @@ void configure(EncodeJob& job) {
   if (options.progressive) jpeg_simple_progression(&info);
   if (job.scans != nullptr) {
     info.scan_info = job.scans;
-    info.num_scans = static_cast<int>(options.scans.size());
+    info.num_scans =
+        static_cast<int>(std::max(options.scans.size(), options.progressive_scans.size()));
   }
 }
 
@@ -102,6 +103,16 @@ std::vector<std::byte> encode(EncodeJob& job, std::string* error) {
     scan.comps_in_scan = static_cast<int>(components.size());
     std::copy(components.begin(), components.end(), scan.component_index);
     scan.Se = DCTSIZE2 - 1;
+    scans.push_back(scan);
+  }
+  for (const ProgressiveScan& wanted : job.options->progressive_scans) {
+    jpeg_scan_info scan{};
+    scan.comps_in_scan = static_cast<int>(wanted.components.size());
+    std::copy(wanted.components.begin(), wanted.components.end(), scan.component_index);
+    scan.Ss = wanted.ss;
+    scan.Se = wanted.se;
+    scan.Ah = wanted.ah;
+    scan.Al = wanted.al;
     scans.push_back(scan);
   }
   job.scans = scans.empty() ? nullptr : scans.data();

@@ -21,6 +21,12 @@ struct SamplingFactors {
 /// The components of one scan of a sequential script, by index.
 using ScanScript = std::vector<std::vector<int>>;
 
+/// One scan of a progressive script: components by index, spectral selection and approximation.
+struct ProgressiveScan {
+  std::vector<int> components;
+  int ss = 0, se = 0, ah = 0, al = 0;
+};
+
 /// Options of libjpeg. The defaults are those of jpeg_set_defaults() at quality 90, 4:4:4.
 struct LibjpegOptions {
   int quality = 90;
@@ -30,8 +36,9 @@ struct LibjpegOptions {
   bool arithmetic = false;
   bool progressive = false;
   int restart_mcus = 0;
-  int restart_rows = 0;  ///< MCU rows; 0 = use restart_mcus
-  ScanScript scans;      ///< empty: one interleaved scan
+  int restart_rows = 0;                            ///< MCU rows; 0 = use restart_mcus
+  ScanScript scans;                                ///< empty: one interleaved scan
+  std::vector<ProgressiveScan> progressive_scans;  ///< of a progressive stream; instead of `scans`
   std::optional<QuantTable> luma_table;
   std::optional<QuantTable> chroma_table;
   bool rgb_stream = false;   ///< components R, G, B with an Adobe marker

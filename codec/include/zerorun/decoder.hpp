@@ -1,5 +1,5 @@
-// Inspection of streams, and the decoder: baseline and extended sequential JPEG with Huffman
-// coding, 8 bits, 1 or 3 components.
+// Inspection of streams, and the decoder: baseline, extended sequential and progressive JPEG with
+// Huffman coding, 8 bits, 1 or 3 components.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -32,7 +32,7 @@ struct ComponentInfo {
 /// Limits, checked before memory is allocated.
 struct StreamLimits {
   std::int64_t max_pixels = std::int64_t{1} << 27;
-  int max_scans = 100;
+  int max_scans = 100;  ///< progressive: and max_scans * max_pixels / 64 blocks in all scans
   std::int64_t max_header_bytes = std::int64_t{64} << 20;  ///< all marker segments of an image
 
   /// Allows every size that a header can hold: for inspect(), which allocates no pixels, and for
@@ -46,13 +46,15 @@ struct StreamLimits {
 
 struct StreamInfo {
   int width = 0, height = 0;
-  bool extended = false;  ///< SOF1 instead of SOF0
+  bool extended = false;     ///< SOF1 instead of SOF0
+  bool progressive = false;  ///< SOF2
   ColorModel color = ColorModel::ycbcr;
   std::vector<ComponentInfo> components;
   std::optional<Subsampling> subsampling;  ///< unset for factors that have no such name
   int restart_interval_mcus = 0;           ///< as of the first scan; 0 = none
   bool has_jfif = false;
-  bool standard_huffman_tables = false;  ///< the first scan uses Annex K.3, sent or not
+  bool standard_huffman_tables = false;  ///< the first scan uses Annex K.3, sent or not; false for
+                                         ///< progressive
   std::optional<int> quality;  ///< libjpeg's scale, if the tables are K.1 and K.2 scaled by it
   int pixel_aspect_x = 1, pixel_aspect_y = 1;
   int exif_orientation = 1;  ///< 1..8; 1 where there is none
@@ -89,8 +91,9 @@ struct DecodeReport {
   /// Damaged ones: previous DC and no AC from the damage on. A component that no scan has counts as
   /// one, and is 128.
   std::int64_t concealed_intervals = 0;
-  /// Scans that the CUDA backend left to the CPU: damaged scans, scans with values that no encoder
-  /// makes, some of noise, and all scans of decode_coefficients(). 0 on the CPU backend.
+  /// Scans that the CUDA backend left to the CPU: progressive and damaged scans, scans with values
+  /// that no encoder makes, some of noise, and all scans of decode_coefficients(). 0 on the CPU
+  /// backend.
   int cpu_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
@@ -112,8 +115,10 @@ struct ComponentCoefficients {
 /// objects are independent.
 ///
 /// A damaged restart interval is concealed and counted in the report, unless `strict` makes it an
-/// error: from the damaged block on, its blocks repeat the last DC and have no AC. Damaged headers,
-/// 3xx streams and exceeded limits are errors.
+/// error: from the damaged block on, its blocks repeat the last DC and have no AC. In a progressive
+/// scan they keep what earlier scans have sent; missing last scans cost detail and are no damage.
+/// libjpeg's block smoothing of such images is not done. Damaged headers, 3xx streams and exceeded
+/// limits are errors.
 class ZERORUN_API Decoder {
  public:
   /// Errors: invalid_argument, and those of resolve_backend().

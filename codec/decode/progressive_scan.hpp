@@ -1,0 +1,80 @@
+// The scans of a progressive frame (T.81 G.1.2): bits -> coefficients, which stay in memory from
+// scan to scan. Results equal libjpeg's jpeg_read_coefficients(); test: Progressive.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "codec/arith/zigzag.hpp"
+#include "codec/decode/interval_state.hpp"
+#include "codec/syntax/header_parser.hpp"
+#include "codec/syntax/huffman_code.hpp"
+
+namespace zerorun {
+
+/// The coefficients of one component; blocks that hold samples, in rows. DC and AC lie apart, so
+/// that a scan of DC reads nothing else, and that a block without AC costs 10 bytes.
+struct StoredBlocks {
+  std::int32_t blocks_wide = 0, blocks_high = 0;
+  std::int16_t* dc = nullptr;  ///< [blocks_high][blocks_wide]
+  /// [blocks_high][blocks_wide]; bit k: the coefficient at zig-zag index k is not 0. Bit 0 is 0.
+  std::uint64_t* nonzero = nullptr;
+  /// [blocks_high][blocks_wide][64], natural order. Undefined where `nonzero` is 0; [0] is 0.
+  std::int16_t* ac = nullptr;
+
+  /// The block with its DC.
+  void copy_block(std::int64_t block, std::int16_t* out) const;
+};
+
+/// A kernel may read this many bytes behind the clean bytes.
+inline constexpr int kProgressiveReadAhead = 32;
+
+/// One AC symbol of a first scan, with its appended bits.
+struct AcFirstStep {
+  std::int16_t value;    ///< with advance 0: n of EOBn, whose appended bits follow
+  std::uint8_t length;   ///< bits; 0: take decode_symbol()
+  std::uint8_t advance;  ///< of the zig-zag index: to the one behind `value`. 0: EOBn
+};
+inline constexpr int kAcFirstBits = 11;
+
+/// Keeps its memory from scan to scan.
+class ProgressiveScanDecoder {
+ public:
+  /// `blocks` has one entry a component of the frame; `clean` are the bytes of all segments, with
+  /// kProgressiveReadAhead bytes behind them. All of it outlives the decoding.
+  void begin_scan(const ScanHeader& scan, const std::uint8_t* clean, const StoredBlocks* blocks);
+
+  /// Decodes an interval up to its end or the first fault. Behind a fault the blocks of a first
+  /// scan of DC get the last DC, and those of other scans stay as they are. Calls
+  /// `begin_row` with each row of MCUs before it writes there; rows may be left out.
+  /// Precondition: the interval has data.
+  void decode(IntervalState& interval, const std::function<void(std::int32_t)>& begin_row);
+
+ private:
+  struct Bits;
+  using BeginRow = std::function<void(std::int32_t)>;
+
+  void decode_dc(Bits& bits, IntervalState& interval, const BeginRow& begin_row);
+  void repeat_dc(const IntervalState& interval, std::int32_t first_block);
+  std::int16_t* dc_at(std::int64_t mcu_x, std::int64_t mcu_y, std::int32_t block) const;
+  void decode_ac(Bits& bits, IntervalState& interval, const BeginRow& begin_row);
+  template <bool kNearEnd>
+  Errc first_block(Bits& bits, std::int64_t block);
+  template <bool kNearEnd>
+  Errc refine_block(Bits& bits, std::int64_t block);
+  template <bool kNearEnd>
+  bool correct(Bits& bits, std::int16_t* block, std::uint64_t which) const;
+  Errc take_long_step(Bits& bits, AcFirstStep& step) const;
+
+  const ScanHeader* scan_ = nullptr;
+  const std::uint8_t* clean_ = nullptr;
+  StoredBlocks blocks_[kMaxComponents];  // of the scan
+  std::uint64_t band_ = 0;               // bits ss to se
+  std::uint64_t end_bit_ = 0;            // of the interval
+  std::int64_t eob_run_ = 0;             // EOBRUN
+  HuffmanDecodeTable dc_[4], ac_;
+  AcFirstStep step_[1 << kAcFirstBits];
+};
+
+}  // namespace zerorun

@@ -1,0 +1,86 @@
+// All scans of a progressive frame on the CPU.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/progressive_frame.hpp"
+
+#include <algorithm>
+
+namespace zerorun {
+
+void ProgressiveFrame::clear(const FrameHeader& frame) {
+  for (std::size_t c = 0; c < frame.components.size(); ++c) {
+    const FrameHeader::Component& component = frame.components[c];
+    const std::int64_t count = std::int64_t{component.blocks_wide} * component.blocks_high;
+    Memory& memory = memory_[c];
+    blocks_[c] = {component.blocks_wide, component.blocks_high, memory.dc.reserve(count),
+                  memory.nonzero.reserve(count), memory.ac.reserve(count * kBlockSize)};
+    std::fill_n(blocks_[c].dc, count, std::int16_t{0});
+    std::fill_n(blocks_[c].nonzero, count, std::uint64_t{0});
+    quant_[c] = {};
+  }
+}
+
+void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameScan> scans,
+                              ThreadPool* pool, const Unstuff& unstuff,
+                              std::span<ScanOutcome> outcomes) {
+  clear(frame);
+  for (auto scan = scans.rbegin(); scan != scans.rend(); ++scan)
+    for (std::size_t i = 0; i < scan->header.components.size(); ++i)
+      quant_[scan->header.components[i]] = scan->header.quant[i];
+  progress_ = std::make_unique<Progress[]>(scans.size());
+  const auto workers = static_cast<std::size_t>(pool == nullptr ? 1 : pool->workers());
+  while (workers_.size() < workers) workers_.push_back(std::make_unique<Worker>());
+  const auto job = [&](std::int64_t number, int worker) {
+    const auto scan = static_cast<std::size_t>(number);
+    // Also after an exception: others wait for it.
+    struct Finish {
+      Progress& progress;
+      ~Finish() { progress.finish(); }
+    } const finish{progress_[scan]};
+    decode_scan(frame, scans, scan, unstuff(scan, scans[scan].data),
+                *workers_[static_cast<std::size_t>(worker)], outcomes[scan]);
+  };
+  const auto jobs = static_cast<std::int64_t>(scans.size());
+  // The scans start in order, so that the first of those at work waits for none.
+  if (pool != nullptr)
+    pool->run(jobs, job);
+  else
+    for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
+}
+
+void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans,
+                                   std::size_t scan, const CleanScan& clean, Worker& worker,
+                                   ScanOutcome& outcome) {
+  const ScanHeader& header = scans[scan].header;
+  // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
+  const Progress* before[kMaxComponents] = {};
+  for (std::size_t earlier = 0; earlier < scan; ++earlier)
+    for (std::size_t i = 0; i < header.components.size(); ++i)
+      if (scans[earlier].header.is_dc() == header.is_dc() &&
+          std::ranges::count(scans[earlier].header.components, header.components[i]) > 0)
+        before[i] = &progress_[earlier];
+  // A row of a scan with one component is a row of its blocks.
+  const std::int32_t rows_of_mcu =
+      header.components.size() == 1
+          ? frame.components[static_cast<std::size_t>(header.components[0])].v
+          : 1;
+  const auto begin_row = [&](std::int32_t row) {
+    progress_[scan].reach(row / rows_of_mcu);
+    for (const Progress* other : before)
+      if (other != nullptr) other->wait_for(row / rows_of_mcu);
+  };
+  worker.intervals.begin(header.layout, clean.segments);
+  worker.decoder.begin_scan(header, clean.bytes, blocks_);
+  for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
+    if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);
+  worker.intervals.report(header.layout, scans[scan].data, outcome);
+}
+
+void ProgressiveFrame::copy(std::vector<ComponentCoefficients>& out) const {
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    const std::int64_t count = std::int64_t{out[c].blocks_wide} * out[c].blocks_high;
+    for (std::int64_t b = 0; b < count; ++b)
+      blocks_[c].copy_block(b, out[c].values.data() + b * kBlockSize);
+  }
+}
+
+}  // namespace zerorun

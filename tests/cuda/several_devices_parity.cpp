@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "codec/base/frame_distance.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/test_devices.hpp"
 #include "tests/cuda/break_device.hpp"

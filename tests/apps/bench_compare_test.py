@@ -3,7 +3,6 @@
 import copy
 import json
 import pathlib
-import unittest
 
 from support import ProgramTest
 
@@ -80,7 +79,3 @@ class BenchCompareTest(ProgramTest):
         for bad in (other, text, self.path("missing.json")):
             self.assert_sentence(self.zerorun("bench", "--compare", good, bad, code=3))
         self.assert_sentence(self.zerorun("bench", "--compare", good, code=2))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import shlex
 import signal
 import subprocess
 import time
-import unittest
 
 from support import (BUILT_WITH_FFMPEG, BUILT_WITH_OPENCV, HAS_FFMPEG, PROGRAM, ProgramTest,
                      make_ppm, make_y4m)
@@ -118,7 +117,3 @@ class BenchFilesTest(ProgramTest):
             process.send_signal(number)
             self.assertEqual(process.wait(300), code)
             self.assertEqual(list(self.work.iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import csv
 import json
 import pathlib
 import shlex
-import unittest
 
 from support import ProgramTest, make_y4m
 
@@ -79,7 +78,3 @@ class BenchSizeTest(ProgramTest):
                 self.assert_sentence(done, "--target-size")
         done = self.zerorun("bench", self.source, "--target-size", "5x", code=2)
         self.assert_sentence(done, "'5x' is not a number from 1 on")
-
-
-if __name__ == "__main__":
-    unittest.main()

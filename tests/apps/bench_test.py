@@ -4,7 +4,6 @@ import csv
 import json
 import pathlib
 import shlex
-import unittest
 
 from support import ProgramTest, make_ppm, make_y4m
 
@@ -309,7 +308,3 @@ class EnergyTest(ProgramTest):
             self.assertIn("mJ a frame", text)
         else:
             self.assertRegex(text, r"left out: energy of cpu: the (system|energy counter).*RAPL")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -31,23 +31,6 @@ def remove_profile(process, folder):
             time.sleep(0.05)
 
 
-def drawn(page, folder, *options):
-    """The document that a page becomes. `folder` is for the profile."""
-    command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}", "--virtual-time-budget=3000",
-               *options, "--dump-dom", f"file://{page}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          start_new_session=True) as process:
-        try:
-            out, err = process.communicate(timeout=120)
-        finally:
-            process.kill()  # nothing, if it has ended
-            process.wait()
-            remove_profile(process, folder)
-    if process.returncode != 0:
-        raise AssertionError(f"chromium: {process.returncode}\n{err.decode()}")
-    return out.decode()
-
-
 class Browser:
     """One page of a headless browser."""
 

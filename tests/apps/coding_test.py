@@ -4,10 +4,8 @@ import json
 import os
 import pathlib
 import subprocess
-import unittest
 
-from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_djpeg,
-                     needs_ffmpeg, needs_opencv)
+from support import ProgramTest, ffmpeg, make_ppm, make_y4m, needs_djpeg, needs_ffmpeg
 
 
 class CodingTest(ProgramTest):
@@ -62,13 +60,6 @@ class CodingTest(ProgramTest):
                 self.assertEqual(self.jpeg("--restart", word)["restart_interval_mcus"], interval)
         self.jpeg("--restart", "auto")
 
-    def test_restart_auto_costs_little(self):
-        source = make_y4m(self.path("large.y4m"), 640, 480, 1)
-        none = self.jpeg("--restart", "none", source=source)["bytes"]
-        auto = self.jpeg("--restart", "auto", source=source)
-        self.assertGreater(auto["restart_interval_mcus"], 0)
-        self.assertLessEqual(auto["bytes"], none * 1.015)
-
     def test_quantisation_tables_of_a_file(self):
         tables = pathlib.Path(self.path("tables.txt"))
         ones, threes = " ".join(["1"] * 64), "\n".join(["3 " * 8] * 8)
@@ -113,27 +104,6 @@ class CodingTest(ProgramTest):
             done = self.encode(self.ppm, "-o", self.path("no.jpg"), option, self.ppm, code=3)
             self.assert_sentence(done, "in.ppm")
 
-    def test_memory_does_not_grow_with_the_stream(self):
-        y4m = pathlib.Path(make_y4m(self.path("few.y4m"), 320, 240, 2)).read_bytes()
-        head = y4m.index(b"\n") + 1
-        peaks = []
-        for repeats in (20, 400):
-            long = pathlib.Path(self.path("long.y4m"))
-            long.write_bytes(y4m[:head] + y4m[head:] * repeats)
-            pid = os.spawnl(os.P_NOWAIT, PROGRAM, PROGRAM, "encode", str(long), "-o",
-                            self.path("out.mjpeg"), "-y", "--quiet", "--threads", "2")
-            _, status, usage = os.wait4(pid, 0)
-            self.assertEqual(status, 0)
-            peaks.append(usage.ru_maxrss)
-        self.assertLess(peaks[1] - peaks[0], 4096)  # KiB; 760 frames of 112 KiB lie between
-
-    def test_threads_do_not_change_the_bytes(self):
-        outputs = []
-        for threads in ("1", "2", "5"):
-            self.encode(self.y4m, "-o", self.path(threads + ".mjpeg"), "--threads", threads)
-            outputs.append(pathlib.Path(self.path(threads + ".mjpeg")).read_bytes())
-        self.assertEqual(len(set(outputs)), 1)
-
     def test_instruction_sets_do_not_change_the_bytes(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         written = {}
@@ -152,16 +122,6 @@ class CodingTest(ProgramTest):
                 ffmpeg("-xerror", "-err_detect", "explode", "-i", self.path("out.jpg"), "-f",
                        "null", "-")
 
-    def test_the_turn_of_a_photo_is_kept(self):
-        exif = pathlib.Path(self.path("exif.bin"))
-        for orientation in (3, 6, 8):
-            exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0"
-                             + bytes([orientation]) + b"\0\0\0\0\0\0\0")
-            self.jpeg("--exif", str(exif), name="turned.jpg")
-            again = self.jpeg(source=self.path("turned.jpg"), name="again.jpg")
-            self.assertEqual(again["exif_orientation"], orientation)
-            self.assertEqual((again["width"], again["height"]), (65, 47))
-
     def test_a_limit_of_pixels(self):
         mjpeg, out = self.path("in.mjpeg"), self.path("out.mjpeg")
         self.encode(self.y4m, "-o", mjpeg)
@@ -178,21 +138,64 @@ class CodingTest(ProgramTest):
         self.assert_sentence(done, "in.y4m", "--max-pixels is for JPEG")
         self.assert_nothing_left("out.mjpeg")
 
-    @needs_opencv
-    @needs_djpeg
-    def test_the_limit_holds_for_progressive_jpeg(self):
-        jpeg = self.path("progressive.jpg")
-        subprocess.run(["cjpeg", "-progressive", "-outfile", jpeg, self.ppm], check=True)
-        done = self.encode(jpeg, "-o", self.path("out.jpg"), "--max-pixels", "3054", code=3)
-        self.assert_sentence(done, "65x47, limit 3054", "(--max-pixels)")
-        self.encode(jpeg, "-o", self.path("out.jpg"), "--max-pixels", "3055")
 
-    def test_sizes_down_to_one_pixel(self):
-        for width, height in ((1, 1), (1, 17), (9, 1), (16, 16), (17, 15)):
-            source = make_ppm(self.path("small.ppm"), width, height)
-            jpeg = self.jpeg("--verify", source=source)
-            self.assertEqual((jpeg["width"], jpeg["height"]), (width, height))
+class TuneTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.source = make_y4m(self.path("in.y4m"), 160, 96, 1)
 
+    def jpeg(self, *options):
+        self.encode(self.source, "-o", self.path("out.jpg"), "-y", "--restart", "none", *options)
+        with open(self.path("out.jpg"), "rb") as file:
+            return file.read()
 
-if __name__ == "__main__":
-    unittest.main()
+    def test_exact_is_the_default_and_effort_changes_nothing_in_it(self):
+        plain = self.jpeg()
+        self.assertEqual(self.jpeg("--tune", "exact"), plain)
+        self.assertEqual(self.jpeg("--tune", "exact", "--effort", "best"), plain)
+        self.assertEqual(self.jpeg("--tables", "annex-k"), plain)
+        self.assertEqual(self.jpeg("--tables", "auto"), plain)
+
+    def test_tuned_modes_differ_from_each_other(self):
+        streams = {self.jpeg("--tune", tune, "--effort", effort)
+                   for tune in ("photo", "text", "psnr") for effort in ("fast", "best")}
+        streams.add(self.jpeg())
+        self.assertEqual(len(streams), 7)
+
+    def test_tuned_modes_have_tables_of_their_effort_unless_others_are_asked_for(self):
+        def stream(*options):
+            return self.jpeg("--tune", "photo", *options)
+        for effort, huffman in (("fast", "trained"), ("best", "optimal")):
+            unnamed = stream("--effort", effort)
+            self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], "own")
+            others = [other for other in ("standard", "optimal", "trained") if other != huffman]
+            self.assertEqual(stream("--effort", effort, "--huffman", huffman), unnamed)
+            for other in others:
+                self.assertNotEqual(stream("--effort", effort, "--huffman", other), unnamed)
+        self.jpeg("--tune", "photo", "--effort", "best", "--huffman", "standard")
+        self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], "standard")
+        self.jpeg("--effort", "best")
+        self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["huffman"], "standard")
+
+    def test_each_table_has_its_name(self):
+        streams = {self.jpeg("--tables", name) for name in ("annex-k", "flat", "ffmpeg", "tuned")}
+        self.assertEqual(len(streams), 4)
+        with open(self.path("tables.txt"), "w", encoding="ascii") as file:
+            file.write("7 " * 64)
+        self.assertEqual(self.jpeg("--tables", self.path("tables.txt")),
+                         self.jpeg("--qtables", self.path("tables.txt")))
+        flat = self.jpeg("--tables", "flat", "-q", "60")
+        self.assertEqual(self.info(self.path("out.jpg"))["jpeg"]["quality"], None)
+        self.assertNotEqual(flat, self.jpeg("--tables", "flat", "-q", "61"))
+
+    def test_verify_and_psnr_take_tuned_frames(self):
+        self.encode(self.source, "-o", self.path("out.mjpeg"), "--tune", "photo", "--effort", "best",
+                    "--verify", "--psnr")
+
+    def test_wrong_words(self):
+        for options in (("--tune", "best"), ("--tune", ""), ("--effort", "slow"),
+                        ("--tables", "flat", "--qtables", "x")):
+            done = self.encode(self.source, "-o", self.path("no.jpg"), *options, code=2)
+            self.assert_sentence(done, options[0])
+        done = self.encode(self.source, "-o", self.path("no.jpg"), "--tables", "missing.txt", code=3)
+        self.assert_sentence(done, "missing.txt")

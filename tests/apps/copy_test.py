@@ -3,7 +3,6 @@
 import hashlib
 import json
 import pathlib
-import unittest
 
 from support import (ProgramTest, ffmpeg, make_y4m, needs_containers, probe, video_stream)
 
@@ -122,7 +121,3 @@ class CopyTest(ProgramTest):
         done = self.zerorun("copy", self.path("%02d.jpg"), "-o", self.path("out.mov"), code=4)
         self.assertIn(b"80x48", done.stderr)
         self.assert_nothing_left("out.mov")
-
-
-if __name__ == "__main__":
-    unittest.main()

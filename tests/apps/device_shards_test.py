@@ -106,12 +106,6 @@ class DeviceOfARankTest(DeviceTest):
         self.assertEqual(len(devices), 1, text)
         return devices[0]
 
-    def test_the_ranks_of_a_node_take_its_gpus_in_turn(self):
-        source, count = make_y4m(self.path("in.y4m"), frames=2), PRETENDED or gpu_count()
-        for rank in range(count + 1):
-            for variable in ("SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"):
-                self.assertEqual(self.device_of(source, **{variable: str(rank)}), rank % count, variable)
-
     def test_a_gpu_that_is_the_only_visible_one_is_number_0(self):
         if PRETENDED:
             self.skipTest("CUDA_VISIBLE_DEVICES is CUDA's own")

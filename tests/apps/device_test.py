@@ -151,7 +151,3 @@ class CudaSamplesTest(ProgramTest):
         self.assertEqual(len(lines), 5 * 5)  # five ways, five sizes
         for line in lines:
             self.assertTrue(line.endswith(" right"), line)
-
-
-if __name__ == "__main__":
-    unittest.main()

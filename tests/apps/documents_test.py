@@ -184,7 +184,3 @@ class PipelinesTest(ProgramTest):
                                           capture_output=True, text=True, timeout=600)
                     self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(count, 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

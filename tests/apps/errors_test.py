@@ -3,7 +3,6 @@
 import os
 import pathlib
 import subprocess
-import unittest
 
 from support import PROGRAM, ProgramTest, make_ppm, make_y4m, needs_containers
 
@@ -273,7 +272,3 @@ class VerifyTest(ProgramTest):
         (self.dir / "out" / "4.jpg").write_bytes(old)
         done = self.encode(y4m, "-o", self.path("out/%d.jpg"), "-y", "--verify", code=6)
         self.assertIn("verification failed", done.stderr.decode())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 import pathlib
 import re
-import unittest
 
 from support import ProgramTest
 
@@ -76,7 +75,3 @@ class HelpTest(ProgramTest):
         for command in self.commands():
             self.assertTrue(self.help(command, "--help-all").endswith("\nExit codes:\n" + codes), command)
             self.assertEqual(self.help("help", command, "--help-all"), self.help(command, "--help-all"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import subprocess
-import unittest
 
 from support import PROGRAM, SAMPLES, ProgramTest, make_ppm, make_y4m, needs_opencv
 
@@ -87,7 +86,3 @@ class InfoTest(ProgramTest):
         self.assertGreaterEqual(devices[0]["threads"], 1)
         self.assertIn(devices[0]["instruction_set"], devices[0]["instruction_sets"])
         self.assertEqual(devices[0]["instruction_sets"][0], "scalar")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import hashlib
 import os
 import pathlib
 import subprocess
-import unittest
 
 from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_ffmpeg,
                      needs_opencv, y4m_frames)
@@ -145,7 +144,3 @@ class LanesTest(ProgramTest):
         peak = self.peak_bytes("decode", self.path("a.mjpeg"), "-o", self.path("a.y4m"),
                                "--threads", lanes)
         self.assertLess(peak, base + (lanes + 4) * frame + streams)
-
-
-if __name__ == "__main__":
-    unittest.main()

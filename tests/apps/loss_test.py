@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 import pathlib
 import struct
-import unittest
 
 from metadata_test import ppm_pixels
 from support import ProgramTest, ffmpeg, make_y4m, needs_containers, needs_ffmpeg, y4m_frames
@@ -203,16 +202,3 @@ class RawRulesTest(ProgramTest):
         path.write_bytes(b"YUV4MPEG2 W66 H48 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n" +
                          b"".join(b"FRAME\n" + frame for frame in frames))
         return path
-
-    @needs_ffmpeg
-    def test_ffmpeg_reads_ten_bits_out(self):
-        self.encode(make_y4m(self.path("in.y4m"), 66, 48, 1), "-o", self.path("o.jpg"), "-q", 95)
-        self.decode(self.path("o.jpg"), "-o", self.path("o.yuv"), "--pix-fmt", "gray10le")
-        gray = ffmpeg("-f", "rawvideo", "-pix_fmt", "gray10le", "-s", "66x48", "-i",
-                      self.path("o.yuv"), "-f", "rawvideo", "-pix_fmt", "gray", "-").stdout
-        want = y4m_frames(self.decode(self.path("o.jpg"), "-o", "-", "--quiet").stdout)[0][:66 * 48]
-        self.assertLessEqual(max(abs(a - b) for a, b in zip(gray, want)), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

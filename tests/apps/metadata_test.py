@@ -135,17 +135,6 @@ class OrientationTest(ProgramTest):
             self.encode(name, "-o", self.path("bare.jpg"), "-y", "--metadata", "none")
             self.assertEqual(tags_of(self.path("bare.jpg"), "Orientation"), {"Orientation": 6})
 
-    @needs_containers
-    def test_containers(self):
-        jpeg = self.portrait(6)
-        self.encode(jpeg, "-o", self.path("out.mov"))
-        self.assertEqual(self.info(self.path("out.mov"))["rotation_degrees"], 90)
-        want = ppm_pixels(b"P6 1 1 255 \0\0\0")
-        self.decode(self.path("out.mov"), "-o", self.path("up.ppm"))
-        rows = ppm_pixels(pathlib.Path(self.path("up.ppm")).read_bytes())
-        self.assertEqual((len(rows[0]), len(rows)), (30, 43))
-        self.assertNotEqual(rows, want)
-
 
 @needs_exiftool
 class PictureTest(ProgramTest):
@@ -375,7 +364,3 @@ class LossTest(ProgramTest):
                          ("arithmetic", 40, 30, 40))
         self.assertIn(b"arithmetic, YCbCr, 40x30, 8 bits",
                       self.zerorun("info", self.path("p.jpg")).stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

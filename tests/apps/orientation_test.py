@@ -127,7 +127,3 @@ class TurnedVideoTest(ProgramTest):
             self.encode(self.portrait(orientation), "-o", self.path("o.mov"), "-y", "--quiet")
             self.assertEqual(tags_of(self.path("o.mov"), "Rotation")["Rotation"],
                              TURNS[orientation][1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import os
 import pathlib
 import subprocess
-import unittest
 
 from support import (PROGRAM, ProgramTest, bytes_in, make_ppm, make_y4m, needs_ffmpeg, video_stream,
                      y4m_frames)
@@ -88,7 +87,3 @@ class PipesTest(ProgramTest):
         ours.stdout.close()
         self.assertEqual(ours.wait(300), 0)
         self.assertEqual(int(video_stream(self.path("back.mkv"))["nb_read_frames"]), 25)
-
-
-if __name__ == "__main__":
-    unittest.main()

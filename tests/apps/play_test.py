@@ -5,10 +5,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import unittest
 
-from support import (PLAYER, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers,
-                     needs_ffmpeg, needs_opencv)
+from support import PLAYER, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg
 
 
 class PlayTest(ProgramTest):
@@ -188,7 +186,3 @@ class PlayTest(ProgramTest):
         text = self.zerorun("play", "--help-all").stdout.decode()
         for word in ("Space", "Home", "--compare", "--no-window", "1:1"):
             self.assertIn(word, text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import json
 import math
 import pathlib
 import re
-import unittest
 
 from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
                      needs_opencv, needs_terminal)
@@ -270,7 +269,3 @@ class ProgressTest(ProgramTest):
         verbose = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "-y", "-v").stderr.decode()
         self.assertIn("quality 90", verbose)
         self.assertNotIn("quality 90", normal)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -121,7 +121,3 @@ class RtpTest(ProgramTest):
                           "rtpjpegpay", "!", "udpsink",
                           "host=127.0.0.1", f"port={port}", "sync=false"],
             receiver, received)
-
-
-if __name__ == "__main__":
-    unittest.main()

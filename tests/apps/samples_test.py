@@ -126,7 +126,3 @@ class SamplesTest(ProgramTest):
         for line in (SAMPLES / "SHA256SUMS").read_text().splitlines():
             digest, name = line.split()
             self.assertEqual(hashlib.sha256((SAMPLES / name).read_bytes()).hexdigest(), digest)
-
-
-if __name__ == "__main__":
-    unittest.main()

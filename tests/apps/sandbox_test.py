@@ -9,7 +9,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
@@ -305,7 +304,3 @@ class NoSandboxTest(ProgramTest):
         done = self.encode(self.path("a.y4m"), "-o", self.path("a.mjpeg"), "--sandbox", code=1)
         self.assert_sentence(done, "--sandbox", "libseccomp")
         self.assert_nothing_left("a.mjpeg")
-
-
-if __name__ == "__main__":
-    sys.exit(unittest.main())

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import subprocess
-import unittest
 
 from support import PRETENDING_PROGRAM, PROGRAM, ProgramTest, make_y4m
 
@@ -103,7 +102,3 @@ class SeveralDevicesTest(ProgramTest):
         done = subprocess.run([PROGRAM, "encode", self.source, "-o", "null:", "--device",
                                "cuda:all"], capture_output=True, env=environment, timeout=120)
         self.assertEqual(done.returncode, 5, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import unittest
 
 from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, bytes_in, make_y4m,
                      video_stream)
@@ -120,7 +119,3 @@ class SignalsTest(ProgramTest):
         self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "interrupted"))
         stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
         self.assertEqual(len(stats["frames"]), 4)
-
-
-if __name__ == "__main__":
-    unittest.main()

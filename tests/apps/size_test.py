@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import subprocess
-import unittest
 from random import Random
 
 from support import ProgramTest, HAS_DJPEG, make_y4m
@@ -220,7 +219,3 @@ class SizeTest(ProgramTest):
         self.zerorun("concat", self.path("two.mjpeg"))
         self.assertEqual(pathlib.Path(self.path("two.mjpeg")).read_bytes(),
                          pathlib.Path(self.path("one.mjpeg")).read_bytes())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -15,8 +15,8 @@ import unittest
 from display import MISSING, VirtualDisplay
 from metadata_test import ppm_pixels, turned
 from orientation_test import quarters
-from support import (BUILT_WITH_FFMPEG, PLAYER, PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers,
-                     needs_opencv, y4m_frames)
+from support import (BUILT_WITH_FFMPEG, PLAYER, PROGRAM, ProgramTest, ffmpeg, make_y4m,
+                     needs_containers, needs_opencv)
 
 WIDTH, HEIGHT, RATE = 480, 272, 25
 YCC, RGB = (200, 90, 160), (245, 190, 132)  # full range; limited range would give 255, 204, 139
@@ -950,7 +950,3 @@ class SoundTest(Player):
         self.assertEqual(self.player.returncode, 0)
         self.assertIn(b"the sound cannot be played", errors)
         self.assertNotIn("sound", json.loads(out))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "tests/campaign/all_sizes.hpp"
+#include "tests/campaign/streams.hpp"
 #include "tests/campaign/device_batch.hpp"
 #include "tests/campaign/device_campaign.hpp"
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/campaign/all_sizes.hpp"
+#include "tests/campaign/streams.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/test_frame.hpp"

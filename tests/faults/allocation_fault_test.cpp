@@ -1,20 +1,99 @@
 // Every allocation of the library fails once, and from then on: an error that says so or the right
 // result, nothing is lost, and the next call of the same object works.
 // SPDX-License-Identifier: MIT
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "tests/faults/fail_every_allocation.hpp"
+#include "tests/faults/failing_memory.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
+#include "zerorun/status.hpp"
 #include "zerorun/zerorun.h"
 
 namespace zerorun::test {
 namespace {
+
+/// A number that stands for the result of a scenario, so that keeping it takes no memory.
+std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t from = 0xCBF29CE484222325u) {
+  for (const std::byte byte : bytes)
+    from = (from ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3u;
+  return from;
+}
+
+/// The status of the first call that did not work, and the digest of the result, 0 if there is
+/// none.
+struct Outcome {
+  Status status;
+  std::uint64_t result = 0;
+};
+
+/// An object whose call failed is asked again, with all the memory that it wants: that has to work.
+template <typename Call>
+Outcome called_until_it_works(const Call& call) {
+  Outcome first = call();
+  if (first.status.is_ok()) return first;
+  memory::let_all_pass();
+  Outcome second = call();
+  EXPECT_TRUE(second.status.is_ok()) << "the next call: " << second.status.message();
+  return {std::move(first.status), second.result};
+}
+
+constexpr long kMost = 100'000;
+
+/// False when the scenario ended before its allocation `number`.
+bool fail_one(const std::function<Outcome()>& scenario, std::uint64_t expected, long number,
+              bool lasting) {
+  const long before = memory::live();
+  bool has_failed = false;
+  {
+    memory::fail_at(number, lasting);
+    const Outcome outcome = scenario();
+    memory::let_all_pass();
+    has_failed = memory::has_failed();
+    const Errc code = outcome.status.code();
+    EXPECT_TRUE(code == Errc::ok || (has_failed && code == Errc::out_of_memory))
+        << outcome.status.message();
+    if (outcome.result != 0) {
+      EXPECT_EQ(outcome.result, expected);
+    }
+  }
+  EXPECT_EQ(memory::live(), before) << "memory is lost";
+  return has_failed;
+}
+
+void fail_every_allocation(const std::string& name, const std::function<Outcome()>& scenario,
+                           bool lasting) {
+  const Outcome whole = scenario();
+  ASSERT_TRUE(whole.status.is_ok()) << name << ": " << whole.status.message();
+  ASSERT_NE(whole.result, 0u) << name;
+  long number = 1;
+  while (number < kMost && fail_one(scenario, whole.result, number, lasting)) {
+    ASSERT_FALSE(testing::Test::HasFailure())
+        << name << ", allocation " << number << (lasting ? ", for ever" : "");
+    number += kSanitized ? 3 : 1;
+  }
+  ASSERT_FALSE(testing::Test::HasFailure())
+      << name << ", allocation " << number << " was not reached";
+  EXPECT_GT(number, 1) << name << " allocates nothing";
+  EXPECT_LT(number, kMost) << name;
+  std::printf("%s: %ld allocations fail%s\n", name.c_str(), number - 1, lasting ? " for ever" : "");
+}
+
+/// Once and for ever: `scenario` ends well with its result, or with out_of_memory, and frees all it
+/// took.
+void fail_every_allocation(const std::string& name, const std::function<Outcome()>& scenario) {
+  for (const bool lasting : {false, true}) fail_every_allocation(name, scenario, lasting);
+}
 
 using Bytes = std::vector<std::byte>;
 

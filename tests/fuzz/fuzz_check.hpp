@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "zerorun/decoder.hpp"
+#include "zerorun/frame.hpp"
 
 /// libFuzzer's entry point; returns 0, or aborts at a finding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -44,5 +46,25 @@ inline bool same(const DecodeReport& a, const DecodeReport& b) {
   return a.bytes_consumed == b.bytes_consumed && a.intervals == b.intervals &&
          a.concealed_intervals == b.concealed_intervals && a.first_problem == b.first_problem;
 }
+
+/// A frame in one piece of memory of exactly its size.
+struct Picture {
+  Picture(PixelFormat format, int width, int height, std::uint8_t fill)
+      : view{format, width, height, {}, {}} {
+    std::size_t total = 0;
+    std::size_t offsets[3] = {};
+    for (int p = 0; p < plane_count(format); ++p) {
+      const std::size_t row = plane_row_bytes(format, p, width);
+      offsets[p] = total;
+      view.stride_bytes[static_cast<std::size_t>(p)] = static_cast<std::ptrdiff_t>(row);
+      total += row * static_cast<std::size_t>(plane_rows(format, p, height));
+    }
+    memory.assign(total, fill);
+    for (int p = 0; p < plane_count(format); ++p)
+      view.data[static_cast<std::size_t>(p)] = memory.data() + offsets[p];
+  }
+  std::vector<std::uint8_t> memory;
+  FrameView view;
+};
 
 }  // namespace zerorun::fuzz

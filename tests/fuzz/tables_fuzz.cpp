@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz_check.hpp"
-#include "tests/fuzz/picture.hpp"
 
 namespace zerorun::fuzz {
 namespace {

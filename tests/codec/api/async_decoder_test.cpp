@@ -125,50 +125,6 @@ TEST(AsyncDecoder, GivesTheSamplesOfDecoderInOrder) {
   }
 }
 
-TEST(AsyncDecoder, TakesNoMoreThanItsDepth) {
-  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 9, 9);
-  AsyncDecoder decoder = make_decoder(2, 3);
-  DecodedFrame out;
-  EXPECT_EQ(decoder.receive(out, false), Received::not_yet);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(decoder.submit(jpeg).is_ok());
-  EXPECT_EQ(decoder.submit(jpeg).code(), Errc::queue_full);
-  HostBuffer mine = buffer_of(jpeg);
-  const std::byte* const memory = mine.data();
-  EXPECT_EQ(decoder.submit(std::move(mine)).code(), Errc::queue_full);
-  EXPECT_EQ(mine.data(), memory);  // NOLINT(bugprone-use-after-move): the contract
-  ASSERT_EQ(decoder.receive(out, true), Received::frame);
-  EXPECT_EQ(decoder.in_flight(), 2);
-  EXPECT_TRUE(decoder.submit(jpeg).is_ok());
-}
-
-TEST(AsyncDecoder, WaitsForAPlaceWhenAsked) {
-  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 9, 9);
-  AsyncDecoder decoder = make_decoder(1, 1);
-  constexpr int kImages = 50;
-  std::thread receiver([&decoder] {
-    DecodedFrame out;
-    for (int i = 0; i < kImages; ++i) {
-      ASSERT_EQ(decoder.receive(out, true), Received::frame);
-      EXPECT_EQ(out.number, i);
-    }
-    EXPECT_EQ(decoder.receive(out, true), Received::end);
-  });
-  for (int i = 0; i < kImages; ++i) EXPECT_TRUE(decoder.submit(jpeg, {.wait = true}).is_ok());
-  decoder.finish();
-  receiver.join();
-  EXPECT_EQ(decoder.submit(jpeg, {.wait = true}).code(), Errc::already_finished);
-}
-
-TEST(AsyncDecoder, FinishWakesAWaitingSubmit) {
-  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 9, 9);
-  AsyncDecoder decoder = make_decoder(1, 1);
-  ASSERT_TRUE(decoder.submit(jpeg).is_ok());
-  std::thread submitter(
-      [&] { EXPECT_EQ(decoder.submit(jpeg, {.wait = true}).code(), Errc::already_finished); });
-  decoder.finish();
-  submitter.join();
-}
-
 TEST(AsyncDecoder, ErrorsBelongToTheirImage) {
   const Bytes good = encoded(Content::photo, PixelFormat::yuv420p, 40, 30);
   const Bytes headers(good.begin(), good.begin() + 40);
@@ -275,19 +231,6 @@ TEST(AsyncDecoder, DiscardsWhatIsInFlight) {
     ASSERT_EQ(decoder.receive(out, true), Received::frame);
     EXPECT_EQ(out.number, 9 * round + 8);
     EXPECT_EQ(samples(out.frame), expected);
-  }
-}
-
-TEST(AsyncDecoder, CanBeDestroyedWithImagesInFlight) {
-  const Bytes jpeg = encoded(Content::noise, PixelFormat::yuv420p, 200, 150);
-  for (int submitted = 0; submitted <= 6; ++submitted) {
-    AsyncDecoder decoder = make_decoder(3, 6);
-    for (int i = 0; i < submitted; ++i) {
-      ASSERT_TRUE(decoder.submit(jpeg).is_ok());
-    }
-    AsyncDecoder moved = std::move(decoder);
-    if (submitted % 2 == 0) moved.finish();
-    if (submitted % 3 == 0) moved = make_decoder(1, 1);
   }
 }
 

@@ -17,7 +17,6 @@
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/async.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
@@ -515,34 +514,6 @@ TEST(TargetSize, TheSettingIsNotedInAComment) {
                 report->thrift);
   const auto* begin = reinterpret_cast<const char*>(out.data());
   EXPECT_NE(std::string(begin, out.size()).find(text), std::string::npos) << text;
-}
-
-TEST(TargetSize, AsynchronousFramesHaveTheirOwn) {
-  AsyncEncodeParams params;
-  params.encode = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
-  params.lanes = 3;
-  params.depth = 6;
-  auto async = AsyncEncoder::create(params);
-  ASSERT_TRUE(async);
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 640, 480, 4);
-  for (std::size_t i = 0; i < 6; ++i) {
-    SubmitOptions options;
-    if (i > 0) options.size = SizeGoal{10000 * i, 0};
-    ASSERT_TRUE(async->submit(frame.view(), options));
-  }
-  EncodedFrame coded;
-  for (std::size_t i = 0; i < 6; ++i) {
-    ASSERT_EQ(async->receive(coded, true), Received::frame);
-    ASSERT_TRUE(coded.status);
-    EncodeParams alone = params.encode;
-    if (i > 0) alone.size.target_bytes = 10000 * i;
-    Bytes out;
-    ASSERT_TRUE(Encoder::create(alone)->encode(frame.view(), out));
-    EXPECT_TRUE(std::ranges::equal(out, std::span(coded.jpeg.data(), coded.jpeg.size()))) << i;
-    if (i > 0) {
-      EXPECT_LE(coded.jpeg.size(), 10000 * i);
-    }
-  }
 }
 
 }  // namespace

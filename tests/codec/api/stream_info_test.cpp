@@ -216,17 +216,5 @@ TEST(Inspect, EveryPrefixIsAnErrorUpToTheFirstScan) {
   EXPECT_TRUE(inspect(input.bytes()).is_ok());
 }
 
-/// Earlier programs wrote an index of the scan into APP9. It is a segment like any other.
-TEST(Inspect, AnIndexOfEarlierProgramsIsAnySegment) {
-  const Bytes plain = encoded({});
-  const std::vector<std::uint8_t> payload = old_index_payload(6);
-  const Bytes jpeg = with_inserted(plain, 2, make_segment(0xE9, payload));
-  const StreamInfo info = inspected(jpeg);
-  ASSERT_EQ(info.segments.size(), inspected(plain).segments.size() + 1);
-  EXPECT_EQ(info.segments[0].marker, 0xE9);
-  EXPECT_EQ(info.segments[0].payload, payload);
-  EXPECT_EQ(info.header_bytes, inspected(plain).header_bytes + 4 + payload.size());
-}
-
 }  // namespace
 }  // namespace zerorun::test

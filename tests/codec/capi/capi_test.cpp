@@ -65,8 +65,8 @@ Bytes encoded_by_cpp(const TestFrame& frame, EncodeParams params) {
 TEST(CApi, EncodesEveryFormatAndSizeAsCpp) {
   for (const PixelFormat format : kAllFormats) {
     EncoderHandle encoder(cpu_params());
-    for (int width = 1; width <= 17; ++width)
-      for (int height = 1; height <= 17; ++height)
+    for (const int width : {1, 2, 7, 8, 9, 16, 17})
+      for (const int height : {1, 2, 7, 8, 9, 16, 17})
         for (const Layout layout : {Layout::tight, Layout::padded, Layout::bottom_up}) {
           TestFrame frame = make_frame(Content::photo, format, width, height, 3, layout);
           ASSERT_EQ(encoder.encode(to_c(frame)), encoded_by_cpp(frame, {}))

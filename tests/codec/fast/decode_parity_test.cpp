@@ -167,7 +167,7 @@ TEST(FastDecode, DamagedStreams) {
   for (int i = 0; i < 8; ++i)
     streams.push_back(any_stream(random, random.between(20, 120), random.between(20, 60),
                                  kAllSubsamplings[random.below(6)]));
-  const int count = mutations(kSanitized ? 3000 : 100000);
+  const int count = mutations(kSanitized ? 1500 : 15000);
   for (int i = 0; i < count; ++i) {
     const Bytes jpeg = damaged_one(streams, random);
     (random.below(8) == 0 ? two : one).any(jpeg, random);

@@ -200,7 +200,7 @@ TEST(FastParts, DamagedStreams) {
                                 kAllSubsamplings[random.below(6)], random.between(20, 160),
                                 random.between(20, 100), random,
                                 random.below(3) == 0 ? random.between(1, 60) : 0));
-  const int count = mutations(kSanitized ? 1000 : 20000);
+  const int count = mutations(kSanitized ? 500 : 5000);
   for (int i = 0; i < count; ++i) {
     const Bytes jpeg = damaged_one(streams, random);
     pipelines.compare_one(jpeg, random);
@@ -226,7 +226,7 @@ TEST(FastDamage, RestartMarkers) {
       streams.push_back(
           libjpeg_sample(random.between(8, 120), random.between(8, 90), sampling, options));
     }
-  const int count = mutations(kSanitized ? 500 : 8000);
+  const int count = mutations(kSanitized ? 300 : 3000);
   for (int i = 0; i < count; ++i) {
     Bytes jpeg = streams[static_cast<std::size_t>(random.below(static_cast<int>(streams.size())))];
     const auto info = inspect(jpeg);

@@ -4,8 +4,11 @@
 
 #include <functional>
 
-#include "apps/common/cli_names.hpp"
 #include "apps/common/failure.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace zerorun::app {
 

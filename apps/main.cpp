@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -83,7 +82,7 @@ int run(int argc, const char* const* argv) {
   program.set_help_all_flag("--help-all",
                             "After a command, print all of its options and the exit codes");
   program.require_subcommand(1);
-  program.formatter(std::make_shared<HelpFormatter>());  // the commands inherit it
+  show_common_options(program, {});  // all of them; the commands inherit it
   const std::vector<std::pair<const char*, Command>> commands = {
       {"encode", add_encode(program)},  {"decode", add_decode(program)},
       {"copy", add_copy(program)},      {"concat", add_concat(program)},

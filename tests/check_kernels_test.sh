@@ -75,7 +75,7 @@ check "a kernel that is gone" "there is no kernel assemble_kernel" "$folder/chec
 mkdir "$folder/tree"
 tar --create codec cuda tests/cuda/kernel_resources.cpp | tar --extract --directory="$folder/tree"
 plan=$folder/tree/cuda/decode/scan_memory.hpp
-sed -i 's/while (wanted > 0 \&\& sync_shared_bytes(pairs, wanted, room) > limit) --wanted;//' "$plan"
+sed -i 's/while (wanted > 0 \&\& sync_shared_bytes(pairs, wanted) > limit) --wanted;//' "$plan"
 cmp -s "$plan" cuda/decode/scan_memory.hpp && { echo "nothing was planted in $plan" >&2; exit 1; }
 build "$folder/tree" "$folder/forgetful"
 for capability in 7.5 8.6 8.9 12.0; do

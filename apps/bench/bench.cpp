@@ -19,7 +19,7 @@
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/help.hpp"
-#include "apps/common/json_text.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
 

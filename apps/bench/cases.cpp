@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/common/failure.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "codec/api/device_set.hpp"

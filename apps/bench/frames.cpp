@@ -17,7 +17,7 @@
 #include "apps/bench/measure/measure.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "apps/common/failure.hpp"
-#include "apps/common/pixel_limit.hpp"
-#include "apps/encode/size_options.hpp"
+#include "apps/common/inputs.hpp"
+#include "apps/encode/encode_options.hpp"
 
 namespace zerorun::app::bench {
 namespace {

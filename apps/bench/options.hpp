@@ -12,7 +12,7 @@
 
 #include "apps/bench/measure/measure.hpp"
 #include "apps/bench/result.hpp"
-#include "apps/common/cli_names.hpp"
+#include "apps/common/options.hpp"
 #include "apps/common/failure.hpp"
 
 namespace zerorun::app::bench {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun::app::bench {

@@ -231,22 +231,79 @@ nlohmann::ordered_json sample_parameters(const SampleOptions& options) {
   return {static_cast<int>(rules.alpha), rules.dither, rules.matrix, rules.range};
 }
 
-void choose_audio(const InputOptions& input, const io::SourceInfo& info, const io::Location& output,
-                  io::SinkOptions& sink) {
-  if (!info.has_audio || input.name == "-") return;
-  if (!is_container(output)) {
-    console::note(output.name + ": this format cannot hold sound, so it is left out");
-    return;
+void keep_colour(const io::ContainerContent& content, io::SinkOptions& sink) {
+  sink.content.primaries = content.primaries;
+  sink.content.transfer = content.transfer;
+  sink.content.matrix = content.matrix;
+  sink.content.range = content.range;
+}
+
+void choose_streams(const InputOptions& input, const io::SourceInfo& info,
+                    const io::Location& output, const io::LedgerChoices& choices,
+                    io::SinkOptions& sink) {
+  if (!is_container(output)) return;
+  if (choices.sound && info.has_audio && choices.is_readable) {
+    if (input.fps.known())
+      console::note("--fps changes the speed of the pictures, but not that of the sound");
+    sink.audio_from = input.name;
   }
-  if (input.fps.known())
-    console::note("--fps changes the speed of the pictures, but not that of the sound");
-  sink.audio_from = input.name;
+  const bool has_others = std::ranges::any_of(info.content.streams, [](const auto& stream) {
+    return stream.kind == io::StreamKind::subtitles || stream.kind == io::StreamKind::attachment;
+  });
+  if (choices.streams && has_others && choices.is_readable) sink.streams_from = input.name;
   const double start = static_cast<double>(info.first_pts) * info.time_base.value();
   sink.audio_start_seconds = start;
   const FrameRange& range = input.range;
   if (range.last >= 0 && sink.frame_rate.known())
     sink.audio_end_seconds =
         start + static_cast<double>(range.last - range.first) / sink.frame_rate.value();
+}
+
+void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file) {
+  add_choice<bool>(app, "--metadata", content.copy_metadata, {{"copy", true}, {"none", false}},
+                   "Keep EXIF, XMP, colour profiles, titles and the other tags of INPUT, or leave "
+                   "them out. The orientation of pictures is always kept");
+  const auto read = [&content, with_file](const std::string& word) {
+    if (word == "keep") {
+      content.icc = IccMode::keep;
+    } else if (word == "convert") {
+      content.icc = IccMode::convert;
+    } else if (word == "none") {
+      content.icc = IccMode::none;
+    } else if (with_file) {
+      content.icc = IccMode::file;
+      content.icc_file = word;
+    } else {
+      throw CLI::ValidationError("--icc", "'" + word + "' is not one of keep|convert|none");
+    }
+  };
+  app.add_option_function<std::string>(
+         "--icc", read,
+         std::string("The colour profile of INPUT: keep it, convert the pictures to sRGB, or leave "
+                     "it out") +
+             (with_file
+                  ? "; or the profile of FILE, an ICC file or a JPEG file with one, for every "
+                    "frame"
+                  : ""))
+      ->type_name(with_file ? "keep|convert|none|FILE" : "keep|convert|none")
+      ->default_str("keep");
+}
+
+void add_stream_options(CLI::App& app, bool& copies_streams, bool& stops_at_losses) {
+  add_choice<bool>(app, "--streams", copies_streams, {{"copy", true}, {"none", false}},
+                   "Copy the subtitles and attachments of INPUT into containers that hold them, or "
+                   "leave all streams but pictures and sound out");
+  add_choice<bool>(
+      app, "--losses", stops_at_losses, {{"note", false}, {"stop", true}},
+      "What happens if OUTPUT has no place for something that INPUT has: one line says "
+      "so (-v lists all), or nothing is written (exit 4)");
+}
+
+nlohmann::ordered_json content_parameters(const ContentOptions& content) {
+  return {{"metadata", content.copy_metadata},
+          {"autorotate", content.autorotate},
+          {"icc", static_cast<int>(content.icc)},
+          {"icc_file", content.icc_file}};
 }
 
 }  // namespace zerorun::app

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/cli_names.hpp"
 #include "apps/common/options.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/convert.hpp"
@@ -72,8 +71,30 @@ void note_raw_range(const std::string& output, const std::string& raw_format, Pi
 /// Prints at most one line each for alpha, bits, and a matrix or range that is guessed.
 void note_losses(const std::string& name, const io::SourceInfo& info, const SampleOptions& options);
 
-/// Sets the audio of `sink`, whose frame rate is known. Notes what cannot be kept.
-void choose_audio(const InputOptions& input, const io::SourceInfo& info, const io::Location& output,
-                  io::SinkOptions& sink);
+/// The colours of the samples, which are no metadata.
+void keep_colour(const io::ContainerContent& content, io::SinkOptions& sink);
+
+/// Sets what `sink`, whose frame rate is known, copies beside the pictures, and its range of time.
+void choose_streams(const InputOptions& input, const io::SourceInfo& info,
+                    const io::Location& output, const io::LedgerChoices& choices,
+                    io::SinkOptions& sink);
+
+enum class IccMode { keep, convert, none, file };
+
+struct ContentOptions {
+  bool copy_metadata = true;
+  bool autorotate = true;
+  IccMode icc = IccMode::keep;
+  std::string icc_file;
+};
+
+/// --metadata and --icc; `with_file` also takes the name of a profile.
+void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file);
+
+/// --streams and --losses.
+void add_stream_options(CLI::App& app, bool& copies_streams, bool& stops_at_losses);
+
+/// What decides the bytes of an output, as JSON.
+nlohmann::ordered_json content_parameters(const ContentOptions& content);
 
 }  // namespace zerorun::app

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "apps/common/console.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 
 namespace zerorun::app {
@@ -134,7 +134,9 @@ void FrameCommand::count_frame(std::size_t jpeg_bytes, std::int64_t pixels) {
 void FrameCommand::finish_reports(const std::vector<std::string>& notes) {
   const nlohmann::json summary = summary_.json();
   if (stats_) stats_->finish(summary);
-  progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", summary);
+  nlohmann::json last = summary;
+  last["ledger"] = ledger_;
+  progress_->finish(summary_.counts(), interrupted_ ? "interrupted" : "done", last);
   for (const std::string& note : notes) console::note(note);
   if (summary_.frames == 0) {
     console::note(output_.name + ": interrupted before the first frame, nothing was written");

@@ -15,7 +15,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/step_meter.hpp"
-#include "apps/shards/shard_options.hpp"
+#include "apps/shards/split.hpp"
 #include "zerorun/convert.hpp"
 #include "zerorun/io.hpp"
 
@@ -126,6 +126,7 @@ class FrameCommand {
   int lanes_ = 1;
   std::unique_ptr<StatsFile> stats_;
   RunSummary summary_;
+  nlohmann::ordered_json ledger_;  // of the last event
   Exit write_side_ = Exit::output;
 
  private:

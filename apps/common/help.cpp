@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/help.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -60,68 +61,78 @@ std::vector<const CLI::Option*> visible_options(const CLI::App* app) {
   return app->get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-}  // namespace
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter(std::vector<std::string> common, std::string note)
+      : common_(std::move(common)), note_(std::move(note)) {}
 
-std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  std::string usage = "Usage: " + (name.empty() ? app->get_name() : name);
-  if (!app->get_subcommands({}).empty()) return usage + " COMMAND [OPTIONS]\n";
-  for (const CLI::Option* option : app->get_options()) {
-    if (!option->get_required()) continue;
-    usage += " ";
-    if (option->get_positional()) {
-      usage += option->get_name(true, false);
-    } else {
-      usage += "-" + option->get_snames().front() + " " + option->get_type_name();
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    const bool is_program = app->get_parent() == nullptr;
+    const bool is_short = !common_.empty() && mode != CLI::AppFormatMode::All;
+    const std::string command = name.empty() ? app->get_name() : name;
+    std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
+    out += is_short ? common_options(app) : all_options(app);
+    if (is_program) out += make_subcommands(app, CLI::AppFormatMode::Normal);
+    std::string footer = app->get_footer();
+    if (is_short) {
+      out += fmt::format("\n{}All {} options and the exit codes: {} --help-all\n",
+                         note_.empty() ? "" : note_ + "\n", visible_options(app).size(), command);
+      footer.erase(0, std::min(footer.find("Examples:"), footer.size()));
     }
+    if (!footer.empty()) out += "\n" + footer + "\n";
+    if (is_program || mode == CLI::AppFormatMode::All) out += "\n" + exit_codes_text();
+    return out;
   }
-  return usage + " [OPTIONS]\n";
-}
 
-std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
-                                     CLI::AppFormatMode mode) const {
-  const bool is_program = app->get_parent() == nullptr;
-  const bool is_short = !common_.empty() && mode != CLI::AppFormatMode::All;
-  const std::string command = name.empty() ? app->get_name() : name;
-  std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
-  out += is_short ? common_options(app) : all_options(app);
-  if (is_program) out += make_subcommands(app, CLI::AppFormatMode::Normal);
-  std::string footer = app->get_footer();
-  if (is_short) {
-    out += fmt::format("\n{}All {} options and the exit codes: {} --help-all\n",
-                       note_.empty() ? "" : note_ + "\n", visible_options(app).size(), command);
-    footer.erase(0, std::min(footer.find("Examples:"), footer.size()));
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = "Usage: " + (name.empty() ? app->get_name() : name);
+    if (!app->get_subcommands({}).empty()) return usage + " COMMAND [OPTIONS]\n";
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_required()) continue;
+      usage += " ";
+      if (option->get_positional()) {
+        usage += option->get_name(true, false);
+      } else {
+        usage += "-" + option->get_snames().front() + " " + option->get_type_name();
+      }
+    }
+    return usage + " [OPTIONS]\n";
   }
-  if (!footer.empty()) out += "\n" + footer + "\n";
-  if (is_program || mode == CLI::AppFormatMode::All) out += "\n" + exit_codes_text();
-  return out;
-}
 
-std::string HelpFormatter::common_options(const CLI::App* app) const {
-  std::string lines = "\nCommon options:\n";
-  for (const std::string& name : common_) lines += make_option(app->get_option(name), false);
-  return lines;
-}
-
-std::string HelpFormatter::all_options(const CLI::App* app) const {
-  std::string out;
-  for (const std::string& group : app->get_groups()) {
-    std::string lines;
-    for (const CLI::Option* option : visible_options(app))
-      if (option->get_group() == group) lines += make_option(option, false);
-    if (!lines.empty()) out += "\n" + group + ":\n" + lines;
+  std::string make_option(const CLI::Option* option, bool) const override {
+    std::string text = option->get_description();
+    if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
+    return two_columns(option_names(option), text);
   }
-  return out;
-}
 
-std::string HelpFormatter::make_option(const CLI::Option* option, bool) const {
-  std::string text = option->get_description();
-  if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
-  return two_columns(option_names(option), text);
-}
+  std::string make_subcommand(const CLI::App* command) const override {
+    return two_columns(command->get_name(), command->get_description());
+  }
 
-std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
-  return two_columns(command->get_name(), command->get_description());
-}
+ private:
+  std::string common_options(const CLI::App* app) const {
+    std::string lines = "\nCommon options:\n";
+    for (const std::string& name : common_) lines += make_option(app->get_option(name), false);
+    return lines;
+  }
+
+  std::string all_options(const CLI::App* app) const {
+    std::string out;
+    for (const std::string& group : app->get_groups()) {
+      std::string lines;
+      for (const CLI::Option* option : visible_options(app))
+        if (option->get_group() == group) lines += make_option(option, false);
+      if (!lines.empty()) out += "\n" + group + ":\n" + lines;
+    }
+    return out;
+  }
+
+  std::vector<std::string> common_;
+  std::string note_;
+};
+
+}  // namespace
 
 void show_common_options(CLI::App& command, std::vector<std::string> common, std::string note) {
   for (const std::string& name : common)

@@ -4,11 +4,26 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace zerorun::app {
+
+/// The option takes what `target` can hold; `type` stands behind it in --help.
+template <typename T>
+CLI::Option* add_value(CLI::App& app, const std::string& option, T& target, const std::string& type,
+                       const std::string& help) {
+  return app.add_option(option, target, help)->type_name(type);
+}
+
+/// The option takes a whole number from `least` to `most`.
+template <typename T>
+CLI::Option* add_number(CLI::App& app, const std::string& option, T& target, std::int64_t least,
+                        std::int64_t most, const std::string& help) {
+  return add_value(app, option, target, "N", help)->check(CLI::Range(least, most).description(""));
+}
 
 /// The option takes one of a few words.
 template <typename T>

@@ -8,12 +8,59 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/cli_names.hpp"
-#include "apps/common/device_options.hpp"
 #include "apps/common/text.hpp"
+#include "codec/api/device_set.hpp"
+#include "zerorun/backend.hpp"
 #include "zerorun/io.hpp"
 
+namespace CLI {  // its own header takes seconds to compile
+class App;
+class Option;
+}  // namespace CLI
+
 namespace zerorun::app {
+
+struct DeviceOptions {
+  Backend backend = Backend::automatic;
+  int index = 0;                ///< CUDA device; the first one of a list
+  std::vector<int> list = {};   ///< of several CUDA devices; empty: `index` alone
+  bool all_devices = false;     ///< cuda:all, until find_all_devices()
+  bool is_index_named = false;  ///< by cuda:N
+
+  int device_count() const noexcept { return list.empty() ? 1 : static_cast<int>(list.size()); }
+  int threads = 0;  ///< 0 = one per core
+};
+
+void add_device_options(CLI::App& app, DeviceOptions& device);
+void add_threads_option(CLI::App& app, int& threads);
+
+/// Frames that are coded at a time for the player: one on each GPU; on the CPU one per thread.
+int worker_count(const DeviceOptions& device, Backend backend) noexcept;
+
+/// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
+/// each GPU enough that loading, the bus and the kernels overlap, which takes fewer where frames
+/// only have to be read (`reads_planes`).
+int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept;
+
+/// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
+void find_all_devices(DeviceOptions& device);
+
+/// The value of CUDA_VISIBLE_DEVICES with which CUDA sees only the first GPU of `visible`, its
+/// present value or null. nullopt: it may stay as it is.
+std::optional<std::string> first_visible(const char* visible);
+
+/// Hides all GPUs but the first from CUDA where `device` means no other: with two H200s CUDA then
+/// starts in 0.23 s instead of 0.46. Works before the first call of CUDA alone.
+void hide_unused_devices(const DeviceOptions& device);
+
+/// Where coders work, after `backend` was chosen.
+DevicePlan device_plan(Backend backend, const DeviceOptions& device);
+
+/// The backend that --device means. Ends the command with exit 5 if it is not usable.
+Backend choose_backend(const DeviceOptions& device);
+
+/// "cpu, 2 threads", "cuda:0 NVIDIA ..." or "cuda:0,1 NVIDIA ..., NVIDIA ...".
+std::string device_text(Backend backend, const DeviceOptions& device);
 
 enum class ProgressMode { automatic, none, plain, json };
 

@@ -10,7 +10,7 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/json_text.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/text.hpp"
 #include "zerorun/status.hpp"
 

@@ -14,9 +14,8 @@
 
 #include "apps/common/options.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/psnr.hpp"
 #include "apps/common/step_meter.hpp"
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/content.hpp"
 

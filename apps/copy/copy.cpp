@@ -18,8 +18,8 @@
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
+#include "apps/common/ledger.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/copy/copy_options.hpp"
@@ -131,11 +131,21 @@ class CopyRun {
     choose_orientation(sink);
     sink.first_frame = options_.input.range.first;
     if (options_.copy_metadata) sink.content = info().content;
-    if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink);
+    keep_colour(info().content, sink);
+    choose_streams(options_.input, info(), output_, choices(), sink);
+    ledger_ = tell_ledger(name(), info(), output_, choices(), options_.stops_at_losses);
     rate_ = sink.frame_rate;
     sink_ = value_or_fail(io::open_packet_sink(output_, sink), Exit::output, output_.name);
     console::detail(fmt::format("{}: {}, {}x{}, {} fps", name(), info().container, sink.width,
                                 sink.height, rational_text(rate_)));
+  }
+
+  io::LedgerChoices choices() const {
+    return {.sound = options_.copy_audio,
+            .streams = options_.copy_streams,
+            .metadata = options_.copy_metadata,
+            .is_coded = false,
+            .is_readable = is_reopened(options_.input)};
   }
 
   /// A picture of its own needs the tables that Motion JPEG may leave out, and the orientation that
@@ -194,7 +204,8 @@ class CopyRun {
                        {"frames", counts_.frames},
                        {"bytes", counts_.coded_bytes},
                        {"output_bytes", sink_->bytes_written()},
-                       {"seconds", progress_->seconds()}});
+                       {"seconds", progress_->seconds()},
+                       {"ledger", ledger_}});
     note_output(output_, *sink_);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
@@ -219,6 +230,7 @@ class CopyRun {
   std::optional<Progress> progress_;
   ProgressCounts counts_;
   io::Rational rate_;
+  nlohmann::ordered_json ledger_;
   int width_ = 0, height_ = 0;
   int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
   std::atomic<bool> has_untold_orientation_{false};
@@ -241,6 +253,7 @@ Command add_copy(CLI::App& program) {
                                  "--start-number", "--on-error", "--audio", "--metadata"});
   return [options] {
     console::set_verbosity(options->report.quiet, options->report.verbose);
+    options->input.opened = io::opened_file();
     apply_format_option(options->format, true, options->input, options->output);
     return CopyRun(*options).run();
   };

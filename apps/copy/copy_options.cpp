@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/copy/copy_options.hpp"
 
+#include "apps/common/content.hpp"
 #include "apps/common/option_kinds.hpp"
 
 namespace zerorun::app {
@@ -17,9 +18,11 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
   command.option_defaults()->group("Content");
   add_choice<bool>(command, "--audio", options.copy_audio, {{"copy", true}, {"none", false}},
                    "Copy the sound of the input into MOV, MP4, MKV and AVI, or leave it out");
-  add_choice<bool>(command, "--metadata", options.copy_metadata, {{"copy", true}, {"none", false}},
-                   "Keep the tags, the time code and the field order of a container, or leave them "
-                   "out. The JPEG streams stay as they are in any case");
+  add_stream_options(command, options.copy_streams, options.stops_at_losses);
+  add_choice<bool>(
+      command, "--metadata", options.copy_metadata, {{"copy", true}, {"none", false}},
+      "Keep the tags, the chapters, the time code and the field order of a container, or "
+      "leave them out. The JPEG streams stay as they are in any case");
   command.option_defaults()->group("Reports");
   add_progress_option(command, options.report.progress);
   add_console_options(command, options.report.quiet, options.report.verbose,

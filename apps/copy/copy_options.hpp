@@ -13,6 +13,8 @@ struct CopyOptions {
   std::string format;  ///< of "-"
   bool copy_audio = true;
   bool copy_metadata = true;
+  bool copy_streams = true;
+  bool stops_at_losses = false;
 };
 
 void add_copy_options(CLI::App& command, CopyOptions& options);

@@ -1,7 +1,9 @@
 // `zerorun decode`: JPEG and Motion JPEG to pictures or YUV4MPEG2.
 // SPDX-License-Identifier: MIT
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,23 +12,119 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/frame_command.hpp"
 #include "apps/common/content.hpp"
+#include "apps/common/frame_command.hpp"
 #include "apps/common/help.hpp"
+#include "apps/common/inputs.hpp"
+#include "apps/common/ledger.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/decode/decode_input.hpp"
-#include "apps/decode/picture_finish.hpp"
 #include "apps/shards/hash.hpp"
-#include "apps/shards/run_shard.hpp"
+#include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/zerorun.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace zerorun::app {
 namespace {
+
+/// For pictures alone: planes and YUV4MPEG2 are written as they are stored. Thread-safe.
+class PictureFinish {
+ public:
+  PictureFinish(const ContentOptions& options, const io::SourceInfo& info)
+      : options_(options), info_(info) {}
+
+  /// Converts the job's frame to sRGB where --icc asks for it. Errors: bad_input (the profile).
+  Status convert_colours(DecodeJob& job) {
+    if (options_.icc != IccMode::convert) return Status::ok();
+    return to_srgb_.convert(content_of(job), job.frame().view());
+  }
+
+  /// Sets the content of job.out; returns what has to be written: the job's frame, or job.turned.
+  Result<ConstFrameView> finish(DecodeJob& job) {
+    io::PictureContent content = content_of(job);
+    content.orientation = orientation(content);
+    if (options_.icc != IccMode::keep || !options_.copy_metadata) content.icc.clear();
+    if (!options_.copy_metadata) {
+      content.exif.clear();
+      content.xmp.clear();
+    }
+    if (!content.empty()) had_content_ = true;
+    ConstFrameView view = std::as_const(job.frame()).view();
+    if (options_.autorotate && content.orientation != 1) {
+      ZR_TRY(io::orient(view, content.orientation, job.turned));
+      view = std::as_const(job.turned).view();
+      content.orientation = 1;
+    }
+    content.exif = io::oriented_exif(content);
+    job.out.content = std::make_shared<io::PictureContent>(std::move(content));
+    return view;
+  }
+
+  /// True if a picture had EXIF, XMP or a profile to be kept.
+  bool had_content() const noexcept { return had_content_; }
+
+ private:
+  static io::PictureContent content_of(DecodeJob& job) {
+    if (job.picture.content) return *job.picture.content;
+    if (job.jpeg().empty()) return {};
+    return io::picture_content(std::span<const std::byte>(job.jpeg()));
+  }
+
+  /// A container says it for all frames; otherwise each picture says it for itself.
+  int orientation(const io::PictureContent& content) const {
+    const bool is_picture = info_.container.find("image") != std::string::npos;
+    const int by_container = io::orientation_of(info_.rotation_degrees, info_.mirrored);
+    if (!is_picture && by_container != 1) return by_container;
+    return content.orientation;
+  }
+
+  const ContentOptions options_;
+  const io::SourceInfo info_;
+  ToSrgb to_srgb_;
+  std::atomic<bool> had_content_ = false;
+};
+
+void add_decode_options(CLI::App& command, DecodeOptions& options) {
+  add_input_options(command, options.input);
+  add_output_options(
+      command, options.output,
+      "video.y4m, raw video .yuv, picture .png, .tiff, .bmp, .webp, .ppm or .pgm, a pattern "
+      "'dir/%05d.png', - for stdout (YUV4MPEG2, or PNM by --format pnm), null: for "
+      "nothing, or md5:FILE for the MD5 of each frame's samples, as FFmpeg's framemd5");
+  add_shard_options(command, options.shard, options.samples.range);
+  command.option_defaults()->group("Output");
+  add_value(command, "--format", options.format, "y4m|pnm|raw|mjpeg",
+            "What - is: y4m, pnm or raw for OUTPUT (default y4m), mjpeg for INPUT")
+      ->check(CLI::IsMember({"y4m", "pnm", "raw", "mjpeg"}).description(""));
+  command
+      .add_option(
+          "--pix-fmt", options.raw_format,
+          "Samples of a raw OUTPUT (.yuv, .raw, .rgb, or --format raw) by FFmpeg's words: "
+          "yuv420p, nv12, uyvy422, rgb24, yuv422p10le ...; they have full range, as JPEG has "
+          "(default: those of INPUT)")
+      ->type_name("NAME");
+  add_sample_options(command, options.samples);
+  command.option_defaults()->group("Decoding");
+  add_choice<ChromaUpsampling>(
+      command, "--upsampling", options.upsampling,
+      {{"fancy", ChromaUpsampling::fancy}, {"nearest", ChromaUpsampling::nearest}},
+      "How chroma is enlarged to the size of luma if OUTPUT is RGB: with libjpeg's triangle "
+      "filter, or by repetition");
+  command.add_flag("--strict", options.strict,
+                   "Stop at the first damage (exit 3). Without it damaged parts are concealed and "
+                   "counted, a note at the end gives their number, and the exit code is 0");
+  command.add_flag("!--no-autorotate", options.content.autorotate,
+                   "Write pictures as they are stored. Without it they are turned upright, as EXIF "
+                   "or the container say; YUV4MPEG2 stays as stored");
+  add_content_choices(command, options.content, false);
+  add_device_options(command, options.device);
+  add_report_options(command, options.report,
+                     "index, pts, bytes, decode_us, concealed_intervals, and cpu_scans: "
+                     "damaged or unusual scans, which the CPU decoded beside a GPU");
+}
 
 class DecodeRun : FrameCommand {
  public:
@@ -71,6 +169,8 @@ class DecodeRun : FrameCommand {
     sink.content.field_order = feed_->info().content.field_order;
     if (is_images(output_)) sink.variable_frame_rate = false;
     if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
+    ledger_ = tell_ledger(input_name(), feed_->info(), output_,
+                          {.metadata = options_.content.copy_metadata, .has_options = false});
     sink.raw_format = options_.raw_format;
     sink_ = value_or_fail(open_sink(sink), Exit::output, output_.name);
     const int degrees = feed_->info().rotation_degrees;
@@ -85,6 +185,8 @@ class DecodeRun : FrameCommand {
                       output_.name, feed_->info().mirrored ? "mirror them and " : "", degrees));
     }
     wanted_ = sink_->wanted_format(feed_->native_format());
+    is_measuring_ = io::is_measuring_output(output_);
+    follows_kind_ = is_images(output_);
     const std::string kind = output_kind(output_);
     if (!io::is_measuring_output(output_) && (kind == "yuv" || kind == "raw" || kind == "rgb"))
       note_raw_range(output_.name, options_.raw_format, wanted_);
@@ -109,10 +211,26 @@ class DecodeRun : FrameCommand {
     return finish_ ? finish_->convert_colours(job) : Status::ok();
   }
 
+  /// Pictures are grey or RGB each by itself, if the format of OUTPUT holds both.
+  PixelFormat format_of(const DecodeJob& job) const {
+    if (!follows_kind_) return wanted_;
+    const auto kind = io::jpeg_kind(job.jpeg());
+    return sink_->wanted_format(kind && kind->components == 1 ? PixelFormat::gray8
+                                                              : PixelFormat::rgb24);
+  }
+
+  /// Counts frames that are converted to the kind of the first one.
+  void count_other_kind(const DecodeJob& job) {
+    if (follows_kind_ || is_measuring_) return;
+    const auto kind = feed_->has_packets() ? io::jpeg_kind(job.jpeg()) : std::nullopt;
+    if (!first_components_) first_components_ = kind ? kind->components : 0;
+    if (kind && kind->components != *first_components_) ++of_other_kind_;
+  }
+
   Status decode_packet(DecodeJob& job, int lane) {
     return decoders_->run(lane, [&](Decoder& decoder, int) {
       const Stopwatch watch;
-      auto report = decoder.decode(job.jpeg(), wanted_, job.frame());
+      auto report = decoder.decode(job.jpeg(), format_of(job), job.frame());
       job.microseconds = watch.microseconds();
       if (report) job.report = *std::move(report);
       return report.status();
@@ -149,6 +267,7 @@ class DecodeRun : FrameCommand {
     if (options_.shard_run)
       options_.shard_run->describe_next(job.frame().width(), job.frame().height(), job.source_hash);
     ZR_TRY(sink_->commit(job.out));
+    count_other_kind(job);
     if (feed_->has_packets()) {
       summary_.times.add(job.microseconds);
       if (!job.report.first_problem)
@@ -176,6 +295,12 @@ class DecodeRun : FrameCommand {
           "{}: {} of {} frame{} {} damaged and concealed (--strict stops there)", input_name(),
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
+    if (of_other_kind_ > 0)
+      notes.push_back(
+          fmt::format("{}: {} of {} frames of {} are {} and were converted to the kind of "
+                      "the first one; pictures keep each as it is",
+                      output_.name, of_other_kind_, summary_.frames, input_name(),
+                      *first_components_ == 1 ? "in colour" : "grey"));
     if (finish_ && finish_->had_content() && !io::can_embed(output_kind(output_)))
       notes.push_back(
           fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
@@ -191,6 +316,9 @@ class DecodeRun : FrameCommand {
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<PictureFinish> finish_;  // of pictures
+  bool follows_kind_ = false, is_measuring_ = false;
+  std::optional<int> first_components_;
+  std::int64_t of_other_kind_ = 0;
 };
 
 }  // namespace

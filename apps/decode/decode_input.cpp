@@ -8,7 +8,6 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/inputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
@@ -21,6 +20,7 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
       device_(device),
       strict_(options.strict),
       is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+      for_images_(for_images),
       step_(options.shard_run ? options.shard_run->step() : 1) {
   // Pictures that stand in for broken ones come from the source of frames.
   if (input_.broken == io::BrokenFrames::stop)
@@ -36,6 +36,7 @@ DecodeInput::DecodeInput(const DecodeOptions& options, const DeviceOptions& devi
 void DecodeInput::open_frames(std::optional<PixelFormat> format) {
   io::SourceOptions source = source_options(input_, device_);
   source.pixel_format = format;
+  if (for_images_ && format == PixelFormat::rgb24) source.accepted_formats = {PixelFormat::gray8};
   source.samples = rules_;
   packets_.reset();
   frames_ = app::open_frames(input_, source);
@@ -75,8 +76,7 @@ void DecodeInput::read_shape() {
 void DecodeInput::want_format(PixelFormat format) {
   if (packets_ || format == native_) return;
   if (is_read_once(input_)) {
-    // rgb24 was asked for already, so `format` can only be gray8, of a grey source.
-    if (native_ == PixelFormat::rgb24) return;
+    if (for_images_) return;  // grey or RGB already, which the sink converts if it has to
     fail(Exit::input,
          fmt::format("{}: {} pictures from {} cannot be converted to {}", input_.name,
                      name(native_), input_.name == "-" ? "stdin" : "a pipe", name(format)));

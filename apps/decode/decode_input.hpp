@@ -8,11 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "apps/decode/decode_options.hpp"
+#include "apps/common/content.hpp"
+#include "apps/common/frame_command.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
+
+struct DecodeOptions : FrameOptions {
+  ChromaUpsampling upsampling = ChromaUpsampling::fancy;
+  bool strict = false;
+  std::string raw_format;  ///< --pix-fmt
+  ContentOptions content;
+  SampleOptions samples;
+};
 
 /// A frame in the pipeline.
 struct DecodeJob {
@@ -49,7 +58,8 @@ class DecodeInput {
   /// Of frames; the decoder reports on each packet.
   std::int64_t concealed_frames() const { return frames_ ? frames_->concealed_frames() : 0; }
 
-  /// Makes frames come in this format. Packets get it from their decoder.
+  /// Makes frames come in this format. Packets get it from their decoder. For pictures each frame
+  /// is grey or RGB as it is stored.
   void want_format(PixelFormat format);
 
   /// The two halves of reading. Any number of threads may load jobs at a time.
@@ -67,6 +77,7 @@ class DecodeInput {
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;
+  bool for_images_;
   HostMemory memory_ = HostMemory::pageable;
   std::unique_ptr<io::PacketSource> packets_;
   std::unique_ptr<io::FrameSource> frames_;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apps/commands.hpp"
-#include "apps/common/json_text.hpp"
+#include "apps/common/figures.hpp"
 #include "zerorun/backend.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,37 +1,222 @@
 // `zerorun encode`: frames to Motion JPEG or JPEG files.
 // SPDX-License-Identifier: MIT
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/content.hpp"
 #include "apps/common/console.hpp"
+#include "apps/common/content.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/help.hpp"
 #include "apps/common/inputs.hpp"
+#include "apps/common/ledger.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
-#include "apps/encode/encode_content.hpp"
 #include "apps/encode/encode_options.hpp"
-#include "apps/encode/encode_worker.hpp"
 #include "apps/shards/hash.hpp"
-#include "apps/shards/run_shard.hpp"
+#include "apps/shards/shard_run.hpp"
+#include "codec/api/device_set.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/convert.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+#include "zerorun/io.hpp"
 #include "zerorun/zerorun.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace zerorun::app {
 namespace {
+
+/// A frame in the pipeline.
+struct EncodeJob {
+  io::FrameWork in;
+  std::vector<std::byte> jpeg;
+  io::Outgoing out;
+  double microseconds = 0.0;         ///< coding alone
+  double device_microseconds = 0.0;  ///< of the kernels alone; 0 on the CPU
+  std::optional<SquaredError> error;
+  SizeGoal size;        ///< of this frame
+  EncodeReport report;  ///< of its coding
+
+  int width = 0, height = 0;      ///< of the frame that was coded
+  std::uint64_t source_hash = 0;  ///< XXH3 of its samples, for a shard's manifest
+
+  const std::string& name() const noexcept { return in.name; }
+  const Frame& frame() const noexcept { return in.item; }
+};
+
+/// What a lane owns.
+struct EncodeWorker {
+  Encoder encoder;
+  std::optional<Encoder> cpu_twin;  ///< for --verify of a GPU
+  std::optional<Decoder> decoder;   ///< for --psnr
+  std::vector<std::byte> twin_jpeg;
+  Frame decoded;
+
+  /// Errors: those of Encoder::create().
+  static Result<EncodeWorker> create(const EncodeParams& params, bool with_psnr, bool with_verify) {
+    ZR_LET(encoder, Encoder::create(params));
+    EncodeWorker worker{std::move(encoder), {}, {}, {}, {}};
+    if (with_verify && worker.encoder.backend() == Backend::cuda) {
+      EncodeParams twin_params = params;
+      twin_params.backend = Backend::cpu;
+      ZR_LET(twin, Encoder::create(twin_params));
+      worker.cpu_twin = std::move(twin);
+    }
+    if (with_psnr) {
+      DecodeParams decode;
+      decode.backend = Backend::cpu;
+      decode.limits = StreamLimits::any_size();
+      decode.threads = params.threads;
+      ZR_LET(decoder, Decoder::create(decode));
+      worker.decoder = std::move(decoder);
+    }
+    return worker;
+  }
+
+  /// Whether it takes frames where a hardware decoder left them: comparisons need the samples on
+  /// the host.
+  bool takes_surfaces() const noexcept {
+    return encoder.backend() == Backend::cuda && !cpu_twin && !decoder &&
+           !encoder.params().size.is_of_quality();
+  }
+
+  Status code(EncodeJob& job) {
+    const std::shared_ptr<const DeviceSurface> surface = job.in.surface;
+    const ConstFrameView frame = job.frame().view();
+    job.width = surface ? surface->width : frame.width;
+    job.height = surface ? surface->height : frame.height;
+    ZR_TRY(encoder.set_size(job.size));
+    const Stopwatch watch;
+    auto report = surface ? encoder.encode(*surface, job.jpeg) : encoder.encode(frame, job.jpeg);
+    job.microseconds = watch.microseconds();
+    // The video decoder needs its memory again. Another device may still need the frame, or another
+    // size.
+    const bool may_come_again =
+        is_of_device(report.status()) || report.status().code() == Errc::size_not_reached;
+    if (report || !may_come_again) job.in.drop();
+    if (!report) return report.status();
+    job.device_microseconds = report->device_microseconds;
+    job.report = *report;
+    if (cpu_twin) {
+      ZR_TRY(cpu_twin->set_size(job.size));
+      if (auto twin = cpu_twin->encode(frame, twin_jpeg); !twin) return twin.status();
+      if (twin_jpeg != job.jpeg)
+        return Status(Errc::verify_mismatch,
+                      "the CPU codes other bytes for this frame than the device");
+    }
+    if (!decoder) return Status::ok();
+    auto back = decoder->decode(job.jpeg, frame.format, decoded);
+    if (!back) return back.status();
+    job.error = squared_error(frame, std::as_const(decoded).view());
+    return Status::ok();
+  }
+};
+
+/// The input. Shared with the reader thread, which may outlive the command in a blocked read.
+struct FrameFeed {
+  std::unique_ptr<io::FrameSource> source;
+  HostMemory memory = HostMemory::pageable;  ///< of the frames
+  io::FrameWork first;  ///< loaded ahead, because the output is opened for its size and format
+  bool first_taken = false;
+  std::int64_t step = 1;  ///< every step-th frame of the source
+
+  /// The serial half alone.
+  Result<bool> read(EncodeJob& job) {
+    if (!std::exchange(first_taken, true)) {
+      job.in = std::move(first);
+      return true;
+    }
+    io::FrameWork left_out;
+    for (std::int64_t i = 1; i < step; ++i) {
+      ZR_LET(more, source->next(left_out));
+      if (!more) return false;
+    }
+    if (job.in.item.memory() != memory) job.in.item = Frame(memory);
+    return source->next(job.in);
+  }
+};
+
+/// Each picture has its own EXIF, so the segments go in when the stream is coded. Thread-safe.
+class EncodeContent {
+ public:
+  EncodeContent(const EncodeOptions& options, const io::SourceInfo& info,
+                const io::Location& output)
+      : options_(options), output_is_container_(is_container(output)) {
+    const bool is_picture = info.container.find("image") != std::string::npos;
+    orientation_ = io::orientation_of(info.rotation_degrees, info.mirrored);
+    is_said_by_container_ = !is_picture && orientation_ != 1;
+    const std::string kind = output_kind(output);
+    output_turns_ = output_is_container_ && kind != "avi" && kind != "mkv" && kind != "matroska";
+  }
+
+  /// Inserts the segments of the frame's picture into job.jpeg.
+  void add_to(EncodeJob& job) {
+    std::string too_long;
+    const auto segments = segments_of(job, &too_long);
+    if (!segments.empty()) io::insert_segments(segments, job.jpeg);
+    if (too_long.empty()) return;
+    const std::lock_guard lock(mutex_);
+    left_out_ = too_long;
+  }
+
+  /// Bytes that add_to() adds.
+  std::size_t bytes_of(const EncodeJob& job) const {
+    std::string too_long;
+    std::size_t bytes = 0;
+    for (const MarkerSegment& segment : segments_of(job, &too_long))
+      bytes += 4 + segment.payload.size();  // marker and length
+    return bytes;
+  }
+
+  /// What was too long for a segment; empty if nothing was.
+  std::string left_out() const {
+    const std::lock_guard lock(mutex_);
+    return left_out_;
+  }
+
+ private:
+  /// The content for the stream of a picture. Options and the container override the picture's own.
+  io::PictureContent chosen(const io::PictureContent& content) const {
+    io::PictureContent kept = content;
+    if (!options_.content.copy_metadata) {
+      kept.exif.clear();
+      kept.xmp.clear();
+    }
+    if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata) kept.icc.clear();
+    if (is_said_by_container_ && !output_is_container_) kept.orientation = orientation_;
+    // MOV and MP4 say it themselves: once is enough.
+    if (output_turns_ && kept.orientation == orientation_) kept.orientation = 1;
+    if (!options_.exif.empty()) {
+      kept.exif.clear();
+      kept.orientation = 1;
+    }
+    return kept;
+  }
+
+  std::vector<MarkerSegment> segments_of(const EncodeJob& job, std::string* too_long) const {
+    static const io::PictureContent kNothing;
+    return io::jpeg_segments(chosen(job.in.content ? *job.in.content : kNothing), too_long);
+  }
+
+  const EncodeOptions& options_;
+  int orientation_ = 1;  // of the video or the first picture
+  bool is_said_by_container_ = false;
+  bool output_turns_ = false, output_is_container_ = false;
+  mutable std::mutex mutex_;
+  std::string left_out_;
+};
 
 class EncodeRun : FrameCommand {
  public:
@@ -197,6 +382,19 @@ class EncodeRun : FrameCommand {
     return io::open_packet_sink(output_, sink_options_);
   }
 
+  /// What lies beside the samples. Shards hold pictures alone; `join` adds the sound.
+  void keep_what_fits() {
+    const io::LedgerChoices choices{.sound = options_.copy_audio,
+                                    .streams = options_.copy_streams && !options_.shard_run,
+                                    .metadata = options_.content.copy_metadata,
+                                    .is_readable = is_reopened(options_.input)};
+    keep_colour(info().content, sink_options_);
+    sink_options_.content.matrix = "bt470bg";  // BT.601, as JFIF wants it
+    sink_options_.content.range = "pc";
+    choose_streams(options_.input, info(), output_, choices, sink_options_);
+    ledger_ = tell_ledger(input_name(), info(), output_, choices, options_.stops_at_losses);
+  }
+
   void open_output() {
     note_cut_input(input_name(), info());
     const Frame& frame = feed_->first.item;
@@ -208,7 +406,7 @@ class EncodeRun : FrameCommand {
         options_.deinterlace ? io::FieldOrder::progressive : info().content.field_order;
     note_losses(input_name(), info(), options_.samples);
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
-    if (options_.copy_audio) choose_audio(options_.input, info(), output_, sink_options_);
+    keep_what_fits();
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
     const std::string huffman = huffman_text(params_.huffman);

@@ -4,24 +4,231 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "apps/common/console.hpp"
 #include "apps/common/content.hpp"
+#include "apps/common/failure.hpp"
 #include "apps/common/option_kinds.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/text.hpp"
 #include "apps/shards/hash.hpp"
 
 namespace zerorun::app {
 namespace {
 
+std::optional<QuantTables> named_tables(const std::string& text) {
+  for (const QuantTables tables : kAllQuantTables)
+    if (name(tables) == text) return tables;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_tune_options(CLI::App& command, TuneOptions& options) {
+  command.option_defaults()->group("Coding");
+  using H = std::optional<HuffmanTables>;
+  add_choice<H>(command, "--huffman", options.huffman,
+                {{"standard", HuffmanTables::standard},
+                 {"optimal", HuffmanTables::optimal},
+                 {"trained", HuffmanTables::trained}},
+                "Tables of T.81 Annex K, tables made for each frame (smaller, slower), or tables "
+                "that were trained on pictures (smaller, as fast as Annex K's)")
+      ->default_str("standard; trained with --tune, optimal with --effort best too");
+  add_choice<Tune>(
+      command, "--tune", options.tune,
+      {{"exact", Tune::exact}, {"photo", Tune::photo}, {"text", Tune::text}, {"psnr", Tune::psnr}},
+      "Which coefficients are kept: all, with the bytes of libjpeg-turbo (exact), or those worth "
+      "their bits to the eye in photos or in text and drawings, or by squared error");
+  add_choice<Effort>(command, "--effort", options.effort,
+                     {{"fast", Effort::fast}, {"best", Effort::best}},
+                     "With --tune: decide by a dead zone, or by the bits that each coefficient "
+                     "saves (smaller, slower)");
+  add_value(command, "--tables", options.tables, "NAME|FILE",
+            "Quantisation tables, scaled by --quality: annex-k (libjpeg's), flat, ffmpeg (the "
+            "matrix of FFmpeg's mjpeg), tuned (trained on photos), auto (as suits --tune), or "
+            "a file as for --qtables, which is not scaled")
+      ->default_str("auto");
+}
+
+/// The code tables that were asked for, or that suit the effort.
+static HuffmanTables huffman_of(const TuneOptions& options) {
+  if (options.huffman) return *options.huffman;
+  if (options.tune == Tune::exact) return HuffmanTables::standard;
+  return options.effort == Effort::best ? HuffmanTables::optimal : HuffmanTables::trained;
+}
+
+const char* huffman_text(HuffmanTables tables) {
+  return tables == HuffmanTables::optimal   ? "optimal"
+         : tables == HuffmanTables::trained ? "trained"
+                                            : "standard";
+}
+
+void set_tuning(const TuneOptions& options, EncodeParams& params) {
+  params.tune = options.tune;
+  params.effort = options.effort;
+  params.huffman = huffman_of(options);
+  if (const auto tables = named_tables(options.tables)) {
+    params.tables = *tables;
+    return;
+  }
+  const auto [luma, chroma] = read_quant_tables(options.tables);
+  params.luma_table = luma;
+  params.chroma_table = chroma;
+}
+
+std::string tuning_text(const TuneOptions& options) {
+  std::string text;
+  if (options.tune != Tune::exact)
+    text += ", tune " + std::string(name(options.tune)) + " " + std::string(name(options.effort));
+  if (options.tables != "auto") text += ", tables " + options.tables;
+  return text;
+}
+
+namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr const char* kExpected = "a number from 1 on, also with k, M or G (200000, 200k, 1.5M)";
+
+std::int64_t unit_of(char letter) {
+  switch (letter) {
+    case 'k':
+      return 1000;
+    case 'M':
+      return 1000000;
+    case 'G':
+      return 1000000000;
+    default:
+      return 0;
+  }
+}
+
+/// A number above 0, up to `most`.
+std::optional<double> parse_target(const std::string& text, double most) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || last != end || !(number > 0 && number <= most)) return std::nullopt;
+  return number;
+}
+
+/// Thousands; nullopt if it is not a whole number from 1 to 2^50.
+std::optional<std::int64_t> parse_amount(const std::string& text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  std::int64_t unit = unit_of(text.back());
+  const std::string number = unit == 0 ? text : text.substr(0, text.size() - 1);
+  if (unit == 0) unit = 1;
+  const std::size_t point = number.find('.');
+  const auto whole = parse_integer(number.substr(0, point));
+  if (!whole || *whole < 0 || *whole > kMostBytes / unit) return std::nullopt;
+  std::int64_t amount = *whole * unit;
+  if (point != std::string::npos) {
+    if (point + 1 == number.size()) return std::nullopt;
+    for (const char digit : number.substr(point + 1)) {
+      if (digit < '0' || digit > '9' || unit % 10 != 0) return std::nullopt;
+      unit /= 10;
+      amount += (digit - '0') * unit;
+    }
+  }
+  if (amount < 1 || amount > kMostBytes) return std::nullopt;
+  return amount;
+}
+
+/// One of these and no size.
+void add_quality_targets(CLI::App& command, SizeOptions& options) {
+  CLI::Option* psnr = add_parsed(
+      command, "--target-psnr", options.psnr,
+      [](const std::string& text) { return parse_target(text, 200); }, "DB",
+      "a number of dB above 0, up to 200 (42.5)",
+      "Find the lowest quality, in 16ths, with which each frame has this PSNR, as --psnr measures "
+      "it. --quality does not count");
+  CLI::Option* ssim = add_parsed(
+      command, "--target-ssim", options.ssim,
+      [](const std::string& text) { return parse_target(text, 1); }, "VALUE",
+      "a number above 0, up to 1 (0.985)",
+      "The same for the SSIM of luma, as FFmpeg's ssim filter measures it");
+  psnr->excludes(ssim);
+  for (const char* size : {"--target-size", "--max-frame-size", "--bitrate"})
+    for (CLI::Option* target : {psnr, ssim}) target->excludes(command.get_option(size));
+}
+
+}  // namespace
+
+CLI::Option* add_amount(CLI::App& command, const std::string& option, std::int64_t& target,
+                        const std::string& type, const std::string& help) {
+  return add_parsed(command, option, target, parse_amount, type, kExpected, help);
+}
+
+void add_size_options(CLI::App& command, SizeOptions& options) {
+  command.option_defaults()->group("Size");
+  CLI::Option* target = add_amount(
+      command, "--target-size", options.target, "BYTES",
+      "Find the quality with which each frame has this size: never more bytes, mostly at most "
+      "0.5 % fewer. --quality does not count");
+  add_amount(command, "--max-frame-size", options.max_frame, "BYTES",
+             "Code with --quality, and frames that would be larger so that they fill these bytes");
+  CLI::Option* bitrate =
+      add_amount(
+          command, "--bitrate", options.bitrate, "BITS",
+          "Bits a second, by a leaky bucket that begins half full: frames get equal shares, "
+          "and more after frames that did not fill theirs. Pictures have 25 a second without --fps")
+          ->excludes(target);
+  add_amount(command, "--bucket", options.bucket, "BYTES",
+             "With --bitrate: what the receiver's buffer holds")
+      ->needs(bitrate)
+      ->default_str("a second, or four frames if those are more");
+  add_quality_targets(command, options);
+  command.add_flag(
+      "--note-setting", options.note_setting,
+      "Put a COM segment into every frame that tells the quality it was coded with, or "
+      "that its tables are those of --qtables");
+}
+
+SizeGoal size_goal(const SizeOptions& options) {
+  return {static_cast<std::size_t>(options.target), static_cast<std::size_t>(options.max_frame),
+          options.psnr, options.ssim};
+}
+
+RateControl make_rate_control(const SizeOptions& options, const std::string& input,
+                              io::Rational rate) {
+  if (!rate.known())
+    fail(Exit::usage, input + ": --bitrate needs the frame rate, and the input tells none (--fps)");
+  auto made = RateControl::create({options.bitrate, rate.num, rate.den,
+                                   static_cast<std::size_t>(options.bucket),
+                                   static_cast<std::size_t>(options.max_frame)});
+  if (!made)
+    fail(Exit::usage, options.bucket != 0 ? "--bitrate and --bucket" : "--bitrate", made.status());
+  return *std::move(made);
+}
+
+std::string size_text(const SizeOptions& options, int quality) {
+  if (options.bitrate != 0) return with_commas(options.bitrate) + " bits/s";
+  if (options.target != 0) return with_commas(options.target) + " bytes a frame";
+  if (options.psnr != 0) return fmt::format("{} dB a frame", options.psnr);
+  if (options.ssim != 0) return fmt::format("SSIM {} a frame", options.ssim);
+  const std::string cap = options.max_frame == 0 ? ""
+                                                 : fmt::format(", at most {} bytes a frame",
+                                                               with_commas(options.max_frame));
+  return fmt::format("quality {}{}", quality, cap);
+}
+
+std::string size_parameters(const SizeOptions& options) {
+  std::string text = fmt::format("target {} max {} note {}", options.target, options.max_frame,
+                                 options.note_setting);
+  if (options.is_of_quality()) text += fmt::format(" psnr {} ssim {}", options.psnr, options.ssim);
+  return text;
+}
+
+namespace {
+
 void add_coding_options(CLI::App& command, EncodeOptions& options) {
   command.option_defaults()->group("Coding");
-  command.add_option("-q,--quality", options.quality, "1 to 100 on libjpeg's scale")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100).description(""))
+  add_number(command, "-q,--quality", options.quality, 1, 100, "1 to 100 on libjpeg's scale")
       ->default_str("90");
   using S = std::optional<Subsampling>;
   add_choice<S>(command, "--subsampling", options.subsampling,
@@ -61,15 +268,13 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
 
 void add_content_options(CLI::App& command, EncodeOptions& options) {
   command.option_defaults()->group("Content");
-  command.add_option("--comment", options.comment, "Put a COM segment into every frame")
-      ->type_name("TEXT");
-  command
-      .add_option("--exif", options.exif,
-                  "Put an EXIF segment into every frame: EXIF data, or a JPEG file with EXIF")
-      ->type_name("FILE");
+  add_value(command, "--comment", options.comment, "TEXT", "Put a COM segment into every frame");
+  add_value(command, "--exif", options.exif, "FILE",
+            "Put an EXIF segment into every frame: EXIF data, or a JPEG file with EXIF");
   add_content_choices(command, options.content, true);
   add_choice<bool>(command, "--audio", options.copy_audio, {{"copy", true}, {"none", false}},
                    "Copy the sound of the input into MOV, MP4, MKV and AVI, or leave it out");
+  add_stream_options(command, options.copy_streams, options.stops_at_losses);
 }
 
 }  // namespace
@@ -94,8 +299,8 @@ void add_encode_options(CLI::App& command, EncodeOptions& options) {
       "'dir/%05d.jpg', - for raw MJPEG on stdout, null: for nothing, or md5:FILE for "
       "the MD5 of each packet, as FFmpeg's framemd5");
   command.option_defaults()->group("Input");
-  command.add_option("--format", options.format, "What - is: y4m, pnm, mjpeg, or raw (see --size)")
-      ->type_name("y4m|pnm|mjpeg|raw")
+  add_value(command, "--format", options.format, "y4m|pnm|mjpeg|raw",
+            "What - is: y4m, pnm, mjpeg, or raw (see --size)")
       ->check(CLI::IsMember({"y4m", "pnm", "mjpeg", "raw"}).description(""));
   add_raw_input_options(command, options.input);
   add_sample_options(command, options.samples);

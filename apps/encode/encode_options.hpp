@@ -2,18 +2,69 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
-#include "apps/common/cli_names.hpp"
-#include "apps/common/content_options.hpp"
-#include "apps/common/frame_command.hpp"
 #include "apps/common/content.hpp"
-#include "apps/encode/size_options.hpp"
-#include "apps/encode/tune_options.hpp"
+#include "apps/common/frame_command.hpp"
+#include "zerorun/async.hpp"
+#include "zerorun/content.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::app {
+
+struct TuneOptions {
+  Tune tune = Tune::exact;
+  Effort effort = Effort::fast;
+  std::string tables = "auto";  ///< a name, or a file
+  std::optional<HuffmanTables> huffman;
+};
+
+void add_tune_options(CLI::App& command, TuneOptions& options);
+
+/// "standard", ...: as --huffman has it.
+const char* huffman_text(HuffmanTables tables);
+
+/// Reads the tables if they are a file.
+void set_tuning(const TuneOptions& options, EncodeParams& params);
+
+/// ", tune photo, effort best": what is not the default, for the report.
+std::string tuning_text(const TuneOptions& options);
+
+struct SizeOptions {
+  std::int64_t target = 0, max_frame = 0;  ///< bytes a frame; 0: none
+  std::int64_t bitrate = 0;                ///< bits a second; 0: none
+  std::int64_t bucket = 0;                 ///< bytes; 0: of a second
+  double psnr = 0, ssim = 0;               ///< of each frame; 0: none
+  bool note_setting = false;
+
+  bool is_of_quality() const noexcept { return psnr != 0 || ssim != 0; }
+  bool any() const noexcept {
+    return target != 0 || max_frame != 0 || bitrate != 0 || is_of_quality();
+  }
+  /// Whether --quality counts.
+  bool has_own_quality() const noexcept { return target != 0 || bitrate != 0 || is_of_quality(); }
+};
+
+void add_size_options(CLI::App& command, SizeOptions& options);
+
+/// An option for "200000", "200k", "1.5M" or "2G" (thousands), from 1 to 2^50.
+CLI::Option* add_amount(CLI::App& command, const std::string& option, std::int64_t& target,
+                        const std::string& type, const std::string& help);
+
+/// Frames with --bitrate get their targets one after another.
+SizeGoal size_goal(const SizeOptions& options);
+
+/// Ends the command if the frame rate is not known.
+RateControl make_rate_control(const SizeOptions& options, const std::string& input,
+                              io::Rational rate);
+
+/// "quality 90", "200,000 bytes a frame", ...: what decides the size, for the report.
+std::string size_text(const SizeOptions& options, int quality);
+
+/// The sizes that coded bytes follow from.
+std::string size_parameters(const SizeOptions& options);
 
 struct EncodeOptions : FrameOptions {
   int quality = 90;
@@ -26,6 +77,8 @@ struct EncodeOptions : FrameOptions {
   SampleOptions samples;
   bool deinterlace = false;
   bool copy_audio = true;
+  bool copy_streams = true;
+  bool stops_at_losses = false;
   bool for_rtp = false;  ///< --compat rtp
   bool psnr = false;
   bool verify = false;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/ledger.hpp"
 #include "apps/common/text.hpp"
 #include "zerorun/content.hpp"
 
@@ -49,6 +50,13 @@ std::string samples_text(const InputFacts& facts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+/// Facts that have no row of their own.
+bool is_listed(io::Fact fact) noexcept {
+  using enum io::Fact;
+  return fact == further_video || fact == sound || fact == sound_delay || fact == subtitles ||
+         fact == attachments || fact == cover || fact == data || fact == chapters || fact == pages;
 }
 
 std::string exif_text(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -97,6 +105,8 @@ std::string content_text(const InputFacts& facts) {
   if (!content.stereo_mode.empty()) text += report_row("stereo", content.stereo_mode);
   if (!content.timecode.empty()) text += report_row("time code", content.timecode);
   for (const auto& [key, value] : content.tags) text += report_row(key, value);
+  for (const io::SourceFact& fact : io::facts_of(facts.source))
+    if (is_listed(fact.fact)) text += report_row(name(fact.fact), fact.what);
   if (!facts.picture.icc.empty())
     text += report_row("ICC profile", fmt::format("{} bytes  {}", facts.picture.icc.size(),
                                                   io::profile_name(facts.picture.icc)));
@@ -119,6 +129,8 @@ void add_content(const InputFacts& facts, Json& json) {
   json["field_order"] = name(content.field_order);
   json["timecode"] = text_or_null(content.timecode);
   json["stereo_mode"] = text_or_null(content.stereo_mode);
+  json["primaries"] = text_or_null(content.primaries);
+  json["facts"] = facts_json(facts.source);
   json["tags"] = Json::object();
   for (const auto& [key, value] : content.tags) json["tags"][key] = value;
   json["icc"] = facts.picture.icc.empty() ? Json()

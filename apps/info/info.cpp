@@ -12,7 +12,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/inputs.hpp"
-#include "apps/common/json_text.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/info/info_report.hpp"
 

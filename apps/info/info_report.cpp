@@ -189,7 +189,7 @@ std::string to_text(const InputFacts& facts) {
                 fmt::format("{} to {} bytes, {} on average", with_commas(facts.sizes->smallest),
                             with_commas(facts.sizes->largest),
                             with_commas(facts.sizes->total / facts.sizes->count)));
-  if (s.has_audio) text += row("sound", "yes");
+  if (s.has_audio && s.content.streams.empty()) text += row("sound", "yes");
   text += content_text(facts);
   if (facts.stream) text += stream_text(facts);
   if (!facts.stream_problem.empty()) {

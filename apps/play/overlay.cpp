@@ -18,6 +18,24 @@ namespace {
 constexpr double kReadable = 13.0, kLargest = 40.0;
 constexpr int kLeastPoints = 7;  ///< smaller letters cannot be told apart
 
+constexpr SDL_Color kBack{0, 0, 0, 170}, kTrack{90, 90, 90, 255}, kAhead{170, 170, 170, 255},
+    kPlayed{64, 150, 255, 255}, kMark{255, 200, 40, 255}, kKnob{255, 255, 255, 255};
+
+void fill(SDL_Renderer* renderer, SDL_Color c, const SDL_FRect& box) {
+  SDL_SetRenderDrawColor(renderer, c.r, c.g, c.b, c.a);
+  SDL_RenderFillRectF(renderer, &box);
+}
+
+void fill(SDL_Renderer* renderer, SDL_Color c, double x, double y, double w, double h) {
+  fill(
+      renderer, c,
+      {static_cast<float>(x), static_cast<float>(y), static_cast<float>(w), static_cast<float>(h)});
+}
+
+void fill_back(SDL_Renderer* renderer, const SDL_Rect& area) {
+  fill(renderer, kBack, area.x, area.y, area.w, area.h);
+}
+
 /// The path of the system's monospaced font; empty if there is none.
 std::string monospaced_font() {
   FcPattern* pattern = FcNameParse(reinterpret_cast<const FcChar8*>("monospace:scalable=true"));
@@ -125,23 +143,11 @@ SDL_Rect TextPainter::draw(Label label, const std::string& text, const TextPlace
   };
   box.x = along(area.x, area.w, box.w, place.across);
   box.y = along(area.y, area.h, box.h, place.down);
-  SDL_SetRenderDrawColor(renderer_, 0, 0, 0, 170);
-  SDL_RenderFillRect(renderer_, &box);
+  fill_back(renderer_, box);
   const SDL_Rect to{box.x + pad, box.y + pad, painted.size.x, painted.size.y};
   SDL_RenderCopy(renderer_, painted.texture.get(), nullptr, &to);
   return box;
 }
-
-namespace {
-
-constexpr SDL_Color kBack{0, 0, 0, 170}, kTrack{90, 90, 90, 255}, kAhead{170, 170, 170, 255},
-    kPlayed{64, 150, 255, 255}, kMark{255, 200, 40, 255}, kKnob{255, 255, 255, 255};
-
-void set_color(SDL_Renderer* renderer, SDL_Color c) {
-  SDL_SetRenderDrawColor(renderer, c.r, c.g, c.b, c.a);
-}
-
-}  // namespace
 
 SeekBar::SeekBar(SDL_Point window, int unit, int text_width) {
   const int height = std::min(2 * unit + unit / 2, window.y);
@@ -170,44 +176,21 @@ float SeekBar::place(double seconds, double duration) const noexcept {
   return track_.x + static_cast<float>(share) * track_.w;
 }
 
-void SeekBar::fill(SDL_Renderer* renderer, float from, float to, SDL_Color color) const {
-  const SDL_FRect box{from, track_.y, std::max(to - from, 0.0F), track_.h};
-  set_color(renderer, color);
-  SDL_RenderFillRectF(renderer, &box);
-}
-
 void SeekBar::draw(SDL_Renderer* renderer, const SeekBarState& state) const {
-  set_color(renderer, kBack);
-  SDL_RenderFillRect(renderer, &area_);
   const float at = place(state.at, state.duration);
-  fill(renderer, track_.x, track_.x + track_.w, kTrack);
-  fill(renderer, at, place(state.decoded_until, state.duration), kAhead);
-  fill(renderer, track_.x, at, kPlayed);
-  const float line = std::max(2.0F, track_.h / 4);
-  for (const auto& mark : {state.a, state.b}) {
-    if (!mark) continue;
-    const SDL_FRect box{place(*mark, state.duration) - line / 2, track_.y - track_.h / 2, line,
-                        2 * track_.h};
-    set_color(renderer, kMark);
-    SDL_RenderFillRectF(renderer, &box);
-  }
-  const SDL_FRect knob{at - line, track_.y - track_.h / 2, 2 * line, 2 * track_.h};
-  set_color(renderer, kKnob);
-  SDL_RenderFillRectF(renderer, &knob);
+  const float ahead = place(state.decoded_until, state.duration);
+  fill_back(renderer, area_);
+  fill(renderer, kTrack, track_);
+  fill(renderer, kAhead, {at, track_.y, std::max(ahead - at, 0.0F), track_.h});
+  fill(renderer, kPlayed, {track_.x, track_.y, at - track_.x, track_.h});
+  const float line = std::max(2.0F, track_.h / 4), top = track_.y - track_.h / 2;
+  for (const auto& mark : {state.a, state.b})
+    if (mark)
+      fill(renderer, kMark, {place(*mark, state.duration) - line / 2, top, line, 2 * track_.h});
+  fill(renderer, kKnob, {at - line, top, 2 * line, 2 * track_.h});
 }
-
-namespace {
 
 constexpr std::size_t kShown = 180;  ///< frames: three seconds at 60 frames/s
-
-void fill(SDL_Renderer* renderer, SDL_Color c, double x, double y, double w, double h) {
-  const SDL_FRect box{static_cast<float>(x), static_cast<float>(y), static_cast<float>(w),
-                      static_cast<float>(h)};
-  SDL_SetRenderDrawColor(renderer, c.r, c.g, c.b, c.a);
-  SDL_RenderFillRectF(renderer, &box);
-}
-
-}  // namespace
 
 void FrameGraph::add(double decode_ms, double interval_ms) {
   times_.push_back({decode_ms, interval_ms});
@@ -228,7 +211,7 @@ int FrameGraph::line_at(const SDL_Rect& area) const {
 void FrameGraph::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
   constexpr SDL_Color kDecode{64, 150, 255, 255}, kInterval{255, 160, 60, 255},
       kLine{255, 70, 70, 255};
-  fill(renderer, kBack, area.x, area.y, area.w, area.h);
+  fill_back(renderer, area);
   const double each = area.w / static_cast<double>(kShown), top = top_ms();
   double x =
       area.x + area.w - each * static_cast<double>(times_.size());  // the newest at the right
@@ -263,12 +246,8 @@ std::string FrameGraph::text() const {
   return text;
 }
 
-namespace {
-
 // As bytes B, G, R, A.
 constexpr std::array<std::uint8_t, 4> kHigh{40, 40, 255, 255}, kLow{255, 60, 40, 255}, kNone{};
-
-}  // namespace
 
 Status Histogram::update(const ConstFrameView& frame, Frame& mask) {
   ZR_TRY(mask.reshape(PixelFormat::bgrx32, frame.width, frame.height));
@@ -312,24 +291,20 @@ void Histogram::count_rgb(const ConstFrameView& frame, const FrameView& mask) {
 }
 
 void Histogram::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
-  SDL_SetRenderDrawColor(renderer, 0, 0, 0, 170);
-  SDL_RenderFillRect(renderer, &area);
+  fill_back(renderer, area);
   constexpr SDL_Color kColors[3] = {{80, 120, 255, 150}, {80, 220, 80, 150}, {255, 80, 80, 150}};
   std::uint32_t most = 1;
   // The outermost values are left out of the scale: one clipped sky would flatten all others.
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c)
     most = std::max(most, *std::max_element(counts_[c].begin() + 1, counts_[c].end() - 1));
-  const float each = static_cast<float>(area.w) / 256;
+  const double each = area.w / 256.0;
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
     const SDL_Color color = channels_ == 1 ? SDL_Color{230, 230, 230, 255} : kColors[c];
-    SDL_SetRenderDrawColor(renderer, color.r, color.g, color.b, color.a);
     for (std::size_t i = 0; i < 256; ++i) {
       // The square root shows rare values, too.
-      const double share = std::sqrt(std::min(1.0, double{1} * counts_[c][i] / most));
-      const auto height = static_cast<float>(area.h * share);
-      const SDL_FRect bar{static_cast<float>(area.x) + each * static_cast<float>(i),
-                          static_cast<float>(area.y + area.h) - height, each, height};
-      SDL_RenderFillRectF(renderer, &bar);
+      const double height = area.h * std::sqrt(std::min(1.0, double{1} * counts_[c][i] / most));
+      fill(renderer, color, area.x + each * static_cast<double>(i), area.y + area.h - height, each,
+           height);
     }
   }
 }
@@ -341,14 +316,6 @@ std::string Histogram::text() const {
   return fmt::format("{} clipped: {:.2f} % at 255 (red),\n{:.2f} % at 0 (blue)",
                      channels_ == 1 ? "Y" : "RGB", percent(high_), percent(low_));
 }
-
-namespace {
-
-std::string bar_text(const SeekBarState& state) {
-  return time_text(state.at) + " / " + time_text(state.duration);
-}
-
-}  // namespace
 
 std::string time_text(double seconds) {
   const auto ms = std::llround(std::max(seconds, 0.0) * 1000.0);
@@ -391,7 +358,8 @@ void Overlay::draw(const OverlayContent& content) {
 void Overlay::draw_bar(const SeekBarState& state) {
   const SeekBar shown = bar(state.duration);
   shown.draw(window_.renderer(), state);
-  text_.draw(Label::time, bar_text(state), {shown.text_area(), 1, 0});
+  text_.draw(Label::time, time_text(state.at) + " / " + time_text(state.duration),
+             {shown.text_area(), 1, 0});
   free_.h = shown.area().y;
 }
 

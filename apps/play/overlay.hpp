@@ -103,7 +103,6 @@ class SeekBar {
 
  private:
   float place(double seconds, double duration) const noexcept;
-  void fill(SDL_Renderer* renderer, float from, float to, SDL_Color color) const;
 
   SDL_Rect area_;
   SDL_FRect track_;

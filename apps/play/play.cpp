@@ -1,17 +1,134 @@
 // `zerorun play`: video in a window, or decoded as fast as possible.
 // SPDX-License-Identifier: MIT
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <array>
+#include <charconv>
 #include <memory>
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/help.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
 
-#include <CLI/CLI.hpp>
-
 namespace zerorun::app {
 namespace {
+
+constexpr std::array kHelp{
+    KeyHelp{"Space, p", "pause, continue"},
+    KeyHelp{". ,", "one frame forward, back"},
+    KeyHelp{"Right Left", "1 s forward, back"},
+    KeyHelp{"Up Down", "10 s forward, back"},
+    KeyHelp{"Home End", "first, last frame"},
+    KeyHelp{"[ ] Backspace", "slower, faster, normal speed"},
+    KeyHelp{"l", "loop"},
+    KeyHelp{"a b, Shift+a", "loop from A to B, clear both"},
+    KeyHelp{"m", "mute"},
+    KeyHelp{"9 0", "volume down, up"},
+    KeyHelp{"f", "full screen"},
+    KeyHelp{"o, i", "information on the picture"},
+    KeyHelp{"g", "graph of frame times, with the line of 60 frames/s"},
+    KeyHelp{"w", "histogram, and clipped samples in false colours"},
+    KeyHelp{"d", "decode on the other device, CPU or CUDA"},
+    KeyHelp{"s", "save the JPEG of the frame, unchanged"},
+    KeyHelp{"Shift+s", "save the frame as PNG"},
+    KeyHelp{"mouse", "moved: seek bar; dropped files are played"},
+    KeyHelp{"z", "1:1 with pixel values; wheel zooms, drag moves"},
+    KeyHelp{"c", "comparing: side by side, difference, first, second"},
+    KeyHelp{"- +", "comparing: gain of the difference"},
+    KeyHelp{"h, F1", "these keys"},
+    KeyHelp{"q, Esc", "quit"},
+};
+
+/// A line for each entry.
+std::string keys_text() {
+  std::string text;
+  for (const KeyHelp& key : kHelp) text += fmt::format("  {:<32}{}\n", key.keys, key.text);
+  return text;
+}
+
+/// A decimal number without sign or exponent.
+std::optional<double> parse_decimal(std::string_view text) {
+  double value = 0;
+  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos)
+    return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Seconds from "90", "1:30", "0:01:30.5"; nullopt on anything else.
+std::optional<double> parse_time(std::string_view text) {
+  double seconds = 0;
+  for (int parts = 0; parts < 3; ++parts) {
+    const std::size_t colon = text.find(':');
+    const std::string_view part = text.substr(0, colon);
+    const bool is_last = colon == std::string_view::npos;
+    if (!is_last && part.find('.') != std::string_view::npos) return std::nullopt;
+    const auto value = parse_decimal(part);
+    if (!value) return std::nullopt;
+    if (parts > 0 && *value >= 60) return std::nullopt;
+    seconds = seconds * 60 + *value;
+    if (is_last) return seconds;
+    text.remove_prefix(colon + 1);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> parse_speed(std::string_view text) {
+  const auto speed = parse_decimal(text);
+  if (!speed || *speed < kSlowest || *speed > kFastest) return std::nullopt;
+  return speed;
+}
+
+void add_playing_options(CLI::App& command, PlayOptions& options) {
+  command.option_defaults()->group("Playing");
+  add_parsed(command, "--start", options.start_seconds, parse_time, "TIME",
+             "a time such as 12.5, 1:30 or 0:01:30",
+             "Start so long after the first frame: seconds, M:SS or H:MM:SS");
+  add_parsed(command, "--speed", options.speed, parse_speed, "X", "a factor from 0.01 to 100",
+             "Play X times as fast")
+      ->default_str("1");
+  command.add_flag("--loop", options.loop, "Start again at the end");
+  command.add_flag("--pause", options.paused, "Show the first frame and wait");
+  add_number(command, "--volume", options.volume, 0, 100,
+             "Loudness of the sound in per cent (default: 100)");
+  command.add_flag("--mute", options.mute, "Begin without sound");
+  command.add_flag("--autoexit", options.autoexit, "Close the window at the end");
+}
+
+void add_window_options(CLI::App& command, PlayOptions& options) {
+  command.option_defaults()->group("Window");
+  command.add_flag("--fullscreen", options.full_screen, "Fill the screen");
+  command.add_flag("--osd", options.osd,
+                   "Show frame, time and rates on the picture from the start");
+  command.add_flag("--no-window", options.no_window,
+                   "Decode as fast as possible, show nothing, and report");
+  add_value(command, "--save-to", options.save_to, "DIR",
+            "Where the keys s and S save frames (default: here)")
+      ->check(CLI::ExistingDirectory.description(""));
+}
+
+void add_play_options(CLI::App& command, PlayOptions& options) {
+  add_input_options(command, options.input);
+  add_playing_options(command, options);
+  add_window_options(command, options);
+  command.option_defaults()->group("Comparing");
+  add_value(command, "--compare", options.other, "OTHER",
+            "Show a second input beside the first, or the difference of the two, with PSNR and "
+            "SSIM");
+  add_choice<CompareView>(command, "--view", options.view,
+                          {{"side", CompareView::side}, {"difference", CompareView::difference}},
+                          "What --compare shows first; the key c changes it");
+  add_device_options(command, options.device);
+  command.option_defaults()->group("Reports");
+  command.add_flag("--json", options.json, "Write the report at the end to stdout, as JSON");
+  add_console_options(command, options.quiet, options.verbose,
+                      "Say what is read and what was unusual");
+}
 
 Exit run(const PlayOptions& options) {
   (void)choose_backend(options.device);  // an unusable device is reported before a missing display
@@ -29,6 +146,8 @@ Exit run(const PlayOptions& options) {
 }
 
 }  // namespace
+
+std::span<const KeyHelp> key_help() noexcept { return kHelp; }
 
 Command add_play(CLI::App& program) {
   auto options = std::make_shared<PlayOptions>();

@@ -17,9 +17,6 @@ struct KeyHelp {
 };
 std::span<const KeyHelp> key_help() noexcept;
 
-/// The same as text, a line per entry.
-std::string keys_text();
-
 enum class CompareView { side, difference };
 
 inline constexpr double kSlowest = 0.01, kFastest = 100.0;  ///< range of --speed
@@ -46,10 +43,5 @@ struct PlayOptions {
   bool quiet = false;
   bool verbose = false;
 };
-
-void add_play_options(CLI::App& command, PlayOptions& options);
-
-/// Seconds from "90", "1:30", "0:01:30.5"; nullopt on anything else.
-std::optional<double> parse_time(std::string_view text);
 
 }  // namespace zerorun::app

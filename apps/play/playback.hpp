@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/play/media_clock.hpp"
+#include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
 
 namespace zerorun::app {

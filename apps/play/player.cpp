@@ -13,13 +13,13 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
 #include "apps/play/overlay.hpp"
 #include "apps/play/play_options.hpp"
 #include "apps/play/session.hpp"
-#include "codec/base/luma_ssim.hpp"
+#include "codec/base/frame_distance.hpp"
 
 extern "C" const char* zerorun_load_sdl();  // .cmake/load_at_run_time.cmake
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/psnr.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/play/playback.hpp"
 #include "apps/play/screen.hpp"
 #include "apps/play/sound.hpp"

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "apps/play/play_input.hpp"
+#include "apps/play/decode_ahead.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -52,21 +52,6 @@ Status write_file(const std::string& path, const std::vector<std::byte>& bytes) 
   return status;
 }
 
-/// Decodes the stream again to RGB, with the chroma filter of the decoder instead of the screen's.
-Result<Frame> as_rgb(const PlayFrame& shown) {
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.limits = StreamLimits::any_size();  // it was decoded already
-  auto decoder = Decoder::create(params);
-  if (!decoder) return decoder.status();
-  const bool is_gray = shown.frame.format() == PixelFormat::gray8;
-  Frame frame;
-  auto report =
-      decoder->decode(shown.jpeg, is_gray ? PixelFormat::gray8 : PixelFormat::rgb24, frame);
-  if (!report) return report.status();
-  return frame;
-}
-
 /// Both write NAME-INDEX.ext into `directory`, or NAME-INDEX-2.ext and so on if that exists, and
 /// return the path. save_jpeg() writes the bytes of the input unchanged.
 Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
@@ -80,7 +65,8 @@ Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
   return path;
 }
 
-/// PNG, or PPM in a build without OpenCV.
+/// PNG, or PPM in a build without OpenCV. JPEG is decoded again to RGB, with the chroma filter of
+/// the decoder instead of the screen's.
 Result<std::string> save_picture(const PlayInput& input, const PlayFrame& frame,
                                  const std::string& directory) {
   auto path = free_path(input, frame, directory, io::features().opencv ? "png" : "ppm");
@@ -88,9 +74,9 @@ Result<std::string> save_picture(const PlayInput& input, const PlayFrame& frame,
   ConstFrameView view = frame.frame.view();
   Frame rgb;
   if (!frame.jpeg.empty()) {
-    auto decoded = as_rgb(frame);
-    if (!decoded) return decoded.status();
-    rgb = *std::move(decoded);
+    const bool is_gray = view.format == PixelFormat::gray8;
+    ZR_LET(decoded, decode_again(frame, is_gray ? PixelFormat::gray8 : PixelFormat::rgb24));
+    rgb = std::move(decoded);
     view = std::as_const(rgb).view();
   }
   io::SinkOptions options;

@@ -9,6 +9,7 @@
 
 #include "apps/common/inputs.hpp"
 #include "codec/arith/color.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -47,17 +48,8 @@ std::string bgrx_text(const ConstFrameView& frame, SDL_Point pixel, bool with_yc
 }
 
 Result<Frame> decode_as_stored(const PlayFrame& shown) {
-  const auto stream = inspect(shown.jpeg, StreamLimits::any_size());  // it was decoded before
-  if (!stream) return stream.status();
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.limits = StreamLimits::any_size();
-  auto decoder = Decoder::create(params);
-  if (!decoder) return decoder.status();
-  Frame frame;
-  const auto report = decoder->decode(shown.jpeg, stored_format(*stream), frame);
-  if (!report) return report.status();
-  return frame;
+  ZR_LET(stream, inspect(shown.jpeg, StreamLimits::any_size()));
+  return decode_again(shown, stored_format(stream));
 }
 
 }  // namespace

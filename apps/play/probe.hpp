@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/play/play_input.hpp"
+#include "apps/play/decode_ahead.hpp"
 
 namespace zerorun::app {
 

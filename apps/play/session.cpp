@@ -11,11 +11,11 @@
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/json_text.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
-#include "codec/base/luma_ssim.hpp"
+#include "codec/base/frame_distance.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

@@ -10,8 +10,7 @@
 #include <string>
 
 #include "apps/common/failure.hpp"
-#include "apps/common/psnr.hpp"
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/play_options.hpp"
 #include "zerorun/frame.hpp"

@@ -10,8 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "apps/play/media_clock.hpp"
-#include "apps/play/play_input.hpp"
+#include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
 #include "apps/play/sound_queue.hpp"
 #include "zerorun/source.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/play/media_clock.hpp"
+#include "apps/play/decode_ahead.hpp"
 
 namespace zerorun::app {
 

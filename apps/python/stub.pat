@@ -2,7 +2,7 @@
 _zerorun.__prefix__:
     from os import PathLike
     from typing import Any, Iterable, Iterator, Optional, Union
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
     from ._options import Data, DecodeOptions, EncodeOptions, Image, Stream
     from ._errors import Error
     from ._types import Coded, Device, Report, StreamInfo

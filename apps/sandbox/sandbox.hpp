@@ -5,7 +5,9 @@
 
 #include <optional>
 
-#include "apps/common/cli_names.hpp"
+namespace CLI {
+class App;
+}
 
 namespace zerorun::app::sandbox {
 

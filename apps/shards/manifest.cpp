@@ -3,22 +3,80 @@
 #include "apps/shards/manifest.hpp"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <set>
+#include <stdexcept>
+#include <type_traits>
 
-#include "apps/common/json_text.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/text.hpp"
-#include "apps/shards/checked_json.hpp"
 #include "apps/shards/hash.hpp"
-#include "apps/shards/sink_json.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Values out of JSON that a stranger may have written: each has its type and its range, or there is
+// an error that names it.
+
+/// Inside checked_json() alone.
+struct JsonError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs `read` and makes what it throws a bad_input.
+template <typename Read>
+auto checked_json(const Read& read) -> Result<decltype(read())> {
+  try {
+    return read();
+  } catch (const JsonError& error) {
+    return Status(Errc::bad_input, error.what());
+  } catch (const nlohmann::json::exception&) {
+    return Status(Errc::bad_input, "it is not JSON, or it is cut short");
+  }
+}
+
+const Json& member(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key))
+    throw JsonError(fmt::format("\"{}\" is missing", key));
+  return json.at(key);
+}
+
+/// A whole number from `least` to `most`.
+std::int64_t whole(const Json& value, const char* what, std::int64_t least, std::int64_t most) {
+  const bool fits = value.is_number_integer() &&
+                    !(value.is_number_unsigned() &&
+                      value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
+  const std::int64_t number = fits ? value.get<std::int64_t>() : 0;
+  if (!fits || number < least || number > most)
+    throw JsonError(fmt::format("\"{}\" has a number that is impossible", what));
+  return number;
+}
+
+std::string text(const Json& json, const char* key) {
+  const auto& value = member(json, key);
+  if (!value.is_string()) throw JsonError(fmt::format("\"{}\" is not a string", key));
+  return value.get<std::string>();
+}
+
+bool flag(const Json& json, const char* key) {
+  const auto& value = member(json, key);
+  if (!value.is_boolean()) throw JsonError(fmt::format("\"{}\" is not true or false", key));
+  return value.get<bool>();
+}
+
+Json object(const Json& json, const char* key) {
+  const auto& value = member(json, key);
+  if (!value.is_object()) throw JsonError(fmt::format("\"{}\" is not an object", key));
+  return value;
+}
 
 constexpr const char* kFormat = "zerorun shard 1";
 constexpr std::array kKinds{"packets", "frames", "pictures"};
@@ -27,22 +85,215 @@ constexpr std::array kKinds{"packets", "frames", "pictures"};
 constexpr std::int64_t kMostFrameBytes = std::int64_t{1} << 29;
 constexpr std::int64_t kMostFrames = std::int64_t{1} << 40;
 
-ShardKind parse_kind(const std::string& word) {
-  for (std::size_t i = 0; i < kKinds.size(); ++i)
-    if (word == kKinds[i]) return static_cast<ShardKind>(i);
-  throw JsonError("\"kind\" is not packets, frames or pictures");
+using Tags = std::vector<std::pair<std::string, std::string>>;
+
+/// Every member of SinkOptions needs a line below. This does not compile when there is a new one.
+[[maybe_unused]] void count_members(const io::SinkOptions& options) {
+  [[maybe_unused]] const auto& [overwrite, width, height, frame_format, frame_rate, time_base,
+                                sample_aspect, rotation, mirrored, variable, coded, audio_from,
+                                streams_from, audio_start, audio_end, raw_format, content,
+                                first_frame] = options;
+  [[maybe_unused]] const auto& [tags, stream_tags, timecode, fields, range, matrix, transfer,
+                                primaries, pixel_format, bits, has_alpha, is_rgb, stereo,
+                                is_default, streams, chapters] = content;
 }
 
-Json span_json(const FrameSpan& span) { return {span.first, span.last, span.step}; }
-
-FrameSpan parse_span(const Json& json) {
-  if (!json.is_array() || json.size() != 3) throw JsonError("\"span\" does not have three numbers");
-  const FrameSpan span{whole(json[0], "span", 0, kMostFrames),
-                       whole(json[1], "span", 0, kMostFrames),
-                       whole(json[2], "span", 1, kMostFrames)};
-  if (span.last < span.first) throw JsonError("\"span\" ends before it starts");
-  return span;
+/// The members in their order, for ToJson and FromJson: a name, and the least and the most of whole
+/// numbers.
+template <typename Field, typename Chapter>
+void each_member(Field& field, Chapter& chapter) requires
+    std::is_same_v<std::remove_const_t<Chapter>, io::Chapter> {
+  field("start", chapter.start);
+  field("end", chapter.end);
+  field("title", chapter.title);
 }
+
+template <typename Field, typename Content>
+void each_member(Field& field, Content& content) requires
+    std::is_same_v<std::remove_const_t<Content>, io::ContainerContent> {
+  field("tags", content.tags);
+  field("stream_tags", content.stream_tags);
+  field("timecode", content.timecode);
+  field("field_order", content.field_order, 0, static_cast<int>(io::FieldOrder::bottom_first));
+  field("range", content.range);
+  field("matrix", content.matrix);
+  field("transfer", content.transfer);
+  field("primaries", content.primaries);
+  field("pixel_format", content.pixel_format);
+  field("bits", content.bits, 0, 64);
+  field("has_alpha", content.has_alpha);
+  field("is_rgb", content.is_rgb);
+  field("stereo_mode", content.stereo_mode);
+  field("is_default", content.is_default);
+  field("chapters", content.chapters);
+}
+
+/// Without `overwrite` and the path of the sound, which belong to the one who joins.
+template <typename Field, typename Sink>
+void each_member(Field& field,
+                 Sink& sink) requires std::is_same_v<std::remove_const_t<Sink>, io::SinkOptions> {
+  field("width", sink.width, 1, kMaxDimension);
+  field("height", sink.height, 1, kMaxDimension);
+  field("frame_rate", sink.frame_rate);
+  field("time_base", sink.time_base);
+  field("sample_aspect", sink.sample_aspect);
+  field("rotation_degrees", sink.rotation_degrees, -360, 360);
+  field("mirrored", sink.mirrored);
+  field("variable_frame_rate", sink.variable_frame_rate);
+  field("coded_format", sink.coded_format);
+  field("audio_start_seconds", sink.audio_start_seconds);
+  field("audio_end_seconds", sink.audio_end_seconds);
+  field("raw_format", sink.raw_format);
+  field("content", sink.content);
+  field("first_frame", sink.first_frame, 0, INT64_MAX);
+  field("frame_format", sink.frame_format);
+}
+
+template <typename Field, typename Head>
+void each_member(Field& field,
+                 Head& head) requires std::is_same_v<std::remove_const_t<Head>, ShardHead> {
+  field("program", head.program);
+  field("command", head.command);
+  field("kind", head.kind);
+  field("output", head.output);
+  field("output_format", head.output_format);
+  field("parameters", head.parameters);
+  field("input", head.input);
+  field("shard", head.shard);
+  field("span", head.span);
+  field("total", head.total, 0, kMostFrames);
+  field("sink", head.sink);
+  field("audio", head.has_audio);
+  field("pixel_format", head.pixel_format);
+  field("start_number", head.start_number, 0, kMostFrames);
+}
+
+struct ToJson {
+  Json json = Json::object();
+
+  template <typename Number>
+  void operator()(const char* key, const Number& number, std::int64_t, std::int64_t) {
+    json[key] = static_cast<std::int64_t>(number);
+  }
+  template <typename Value>
+  void operator()(const char* key, const Value& value) {
+    json[key] = to(value);
+  }
+  void operator()(const char* key, const std::optional<PixelFormat>& format) {
+    if (format) json[key] = to(*format);
+  }
+
+  template <typename Value>
+  static Json to(const Value& value) {
+    if constexpr (std::is_constructible_v<Json, Value> && !std::is_enum_v<Value>) {
+      return value;
+    } else {
+      ToJson members;
+      each_member(members, value);
+      return members.json;
+    }
+  }
+  static Json to(const PixelFormat& format) { return std::string(name(format)); }
+  static Json to(const ShardKind& kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+  static Json to(const io::Rational& value) { return {value.num, value.den}; }
+  static Json to(const FrameSpan& span) { return {span.first, span.last, span.step}; }
+  static Json to(const std::optional<ShardId>& shard) {
+    return shard ? Json{shard->index, shard->count} : Json();
+  }
+  static Json to(const Tags& tags) {
+    Json list = Json::array();
+    for (const auto& [key, value] : tags) list.push_back({key, value});
+    return list;
+  }
+  static Json to(const std::vector<io::Chapter>& chapters) {
+    Json list = Json::array();
+    for (const io::Chapter& chapter : chapters) list.push_back(to(chapter));
+    return list;
+  }
+};
+
+struct FromJson {
+  const Json& json;
+
+  template <typename Number>
+  void operator()(const char* key, Number& number, std::int64_t least, std::int64_t most) const {
+    number = static_cast<Number>(whole(member(json, key), key, least, most));
+  }
+  void operator()(const char* key, std::string& value) const { value = text(json, key); }
+  void operator()(const char* key, bool& value) const { value = flag(json, key); }
+  void operator()(const char* key, Json& value) const { value = object(json, key); }
+  void operator()(const char* key, double& seconds) const {
+    const Json& value = member(json, key);
+    constexpr double kMost = 1e12;
+    if (!value.is_number() || !(std::abs(value.get<double>()) < kMost))
+      throw JsonError(fmt::format("\"{}\" is not a time", key));
+    seconds = value.get<double>();
+  }
+  void operator()(const char* key, io::Rational& rational) const {
+    const Json& value = numbers(key, 2, "two");
+    constexpr std::int64_t kMost = INT32_MAX;  // libavutil's fractions have no more
+    rational = {whole(value[0], key, 0, kMost), whole(value[1], key, 1, kMost)};
+  }
+  void operator()(const char* key, PixelFormat& format) const {
+    const auto found = parse_pixel_format(text(json, key));
+    if (!found) throw JsonError(fmt::format("\"{}\" is not a pixel format", key));
+    format = *found;
+  }
+  void operator()(const char* key, std::optional<PixelFormat>& format) const {
+    if (json.contains(key)) (*this)(key, format.emplace());
+  }
+  void operator()(const char* key, Tags& tags) const {
+    const Json& list = member(json, key);
+    constexpr std::size_t kMostTags = 1000;
+    const auto is_tag = [](const Json& tag) {
+      return tag.is_array() && tag.size() == 2 && tag[0].is_string() && tag[1].is_string();
+    };
+    if (!list.is_array() || list.size() > kMostTags || !std::ranges::all_of(list, is_tag))
+      throw JsonError(fmt::format("\"{}\" is not a list of tags", key));
+    for (const Json& tag : list)
+      tags.emplace_back(tag[0].get<std::string>(), tag[1].get<std::string>());
+  }
+  void operator()(const char* key, std::vector<io::Chapter>& chapters) const {
+    const Json& list = member(json, key);
+    constexpr std::size_t kMostChapters = 10000;
+    if (!list.is_array() || list.size() > kMostChapters)
+      throw JsonError(fmt::format("\"{}\" is not a list of chapters", key));
+    for (const Json& chapter : list) {
+      const FromJson fields{chapter};
+      each_member(fields, chapters.emplace_back());
+    }
+  }
+  void operator()(const char* key, ShardKind& kind) const {
+    const auto found = std::ranges::find(kKinds, text(json, key));
+    if (found == kKinds.end()) throw JsonError("\"kind\" is not packets, frames or pictures");
+    kind = static_cast<ShardKind>(found - kKinds.begin());
+  }
+  void operator()(const char* key, std::optional<ShardId>& shard) const {
+    if (member(json, key).is_null()) return;
+    const Json& value = numbers(key, 2, "two");
+    shard = ShardId{whole(value[0], key, 0, kMostShards - 1), whole(value[1], key, 1, kMostShards)};
+    if (shard->index >= shard->count) throw JsonError("\"shard\" has an index that is too large");
+  }
+  void operator()(const char* key, FrameSpan& span) const {
+    const Json& value = numbers(key, 3, "three");
+    span = {whole(value[0], key, 0, kMostFrames), whole(value[1], key, 0, kMostFrames),
+            whole(value[2], key, 1, kMostFrames)};
+    if (span.last < span.first) throw JsonError("\"span\" ends before it starts");
+  }
+  template <typename Members>
+  void operator()(const char* key, Members& members) const {
+    const Json inner = object(json, key);
+    const FromJson fields{inner};
+    each_member(fields, members);
+  }
+
+  const Json& numbers(const char* key, std::size_t count, const char* word) const {
+    const Json& value = member(json, key);
+    if (!value.is_array() || value.size() != count)
+      throw JsonError(fmt::format("\"{}\" does not have {} numbers", key, word));
+    return value;
+  }
+};
 
 Json frame_json(const ShardFrame& frame) {
   return {frame.bytes,  frame.time.pts,        frame.time.duration,    frame.width,
@@ -71,41 +322,15 @@ ShardFrame parse_frame(const Json& json) {
   return frame;
 }
 
-std::optional<ShardId> parse_shard_json(const Json& json) {
-  if (json.is_null()) return std::nullopt;
-  if (!json.is_array() || json.size() != 2) throw JsonError("\"shard\" does not have two numbers");
-  const ShardId shard{whole(json[0], "shard", 0, kMostShards - 1),
-                      whole(json[1], "shard", 1, kMostShards)};
-  if (shard.index >= shard.count) throw JsonError("\"shard\" has an index that is too large");
-  return shard;
-}
-
-/// A name alone: no folder, nothing that leads out of one.
-std::string file_name(const Json& json, const char* key) {
-  std::string name = text(json, key);
-  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
-      name.find('\0') != std::string::npos)
-    throw JsonError(fmt::format("\"{}\" is not the name of a file", key));
-  return name;
-}
-
 ShardHead parse_head(const Json& json) {
   if (text(json, "format") != kFormat) throw JsonError("\"format\" is not \"zerorun shard 1\"");
   ShardHead head;
-  head.program = text(json, "program");
-  head.command = text(json, "command");
-  head.kind = parse_kind(text(json, "kind"));
-  head.output = file_name(json, "output");
-  head.output_format = text(json, "output_format");
-  head.parameters = object(json, "parameters");
-  head.input = object(json, "input");
-  head.shard = parse_shard_json(member(json, "shard"));
-  head.span = parse_span(member(json, "span"));
-  head.total = whole(member(json, "total"), "total", 0, kMostFrames);
-  head.sink = sink_from_json(object(json, "sink"));
-  head.has_audio = flag(json, "audio");
-  head.pixel_format = text(json, "pixel_format");
-  head.start_number = whole(member(json, "start_number"), "start_number", 0, kMostFrames);
+  const FromJson members{json};
+  each_member(members, head);
+  // A name alone: no folder, nothing that leads out of one.
+  if (head.output.empty() || head.output == "." || head.output == ".." ||
+      head.output.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
+    throw JsonError("\"output\" is not the name of a file");
   return head;
 }
 
@@ -131,23 +356,10 @@ Json work_json(const ShardHead& head) {
 std::string program_text() { return std::string("zerorun ") + version(); }
 
 Json to_json(const ShardHead& head) {
-  Json shard;
-  if (head.shard) shard = {head.shard->index, head.shard->count};
-  return {{"format", kFormat},
-          {"program", head.program},
-          {"command", head.command},
-          {"kind", kKinds[static_cast<std::size_t>(head.kind)]},
-          {"output", head.output},
-          {"output_format", head.output_format},
-          {"parameters", head.parameters},
-          {"input", head.input},
-          {"shard", shard},
-          {"span", span_json(head.span)},
-          {"total", head.total},
-          {"sink", sink_json(head.sink)},
-          {"audio", head.has_audio},
-          {"pixel_format", head.pixel_format},
-          {"start_number", head.start_number}};
+  ToJson members;
+  members.json["format"] = kFormat;
+  each_member(members, head);
+  return members.json;
 }
 
 Result<ShardHead> head_from_json(const Json& json) {
@@ -241,6 +453,46 @@ std::optional<ShardFrame> parse_journal_line(std::string_view line) {
   if (!json) return std::nullopt;
   const auto parsed = checked_json([&] { return parse_frame(*json); });
   return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+constexpr std::string_view kShards = ".shards";
+
+std::string shard_folder(const std::string& output) { return output + std::string(kShards); }
+
+std::string output_of_shards(std::string folder) {
+  while (folder.ends_with('/')) folder.pop_back();
+  if (folder.ends_with(kShards)) folder.resize(folder.size() - kShards.size());
+  return folder;
+}
+
+std::string shard_stem(const std::optional<ShardId>& shard, const FrameSpan& span) {
+  if (shard) {
+    const std::size_t width = std::max<std::size_t>(3, std::to_string(shard->count).size());
+    return fmt::format("{:0{}}-of-{:0{}}", shard->index, width, shard->count, width);
+  }
+  std::string stem = fmt::format("frames-{:08}-{:08}", span.first, span.last);
+  if (span.step > 1) stem += fmt::format("-step-{}", span.step);
+  return stem;
+}
+
+bool is_there(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+ShardPaths shard_paths(const std::string& folder, const std::string& stem, ShardKind kind) {
+  const std::string path = folder + "/" + stem;
+  ShardPaths paths{folder, path + ".json", path + ".journal", {}, {}};
+  if (kind == ShardKind::pictures) return paths;
+  paths.data = path + (kind == ShardKind::packets ? ".mjpeg" : ".frames");
+  paths.data_part = paths.data + ".part";
+  return paths;
+}
+
+std::optional<PixelFormat> parse_pixel_format(std::string_view wanted) {
+  for (int i = 0; i < kPixelFormatCount; ++i)
+    if (name(static_cast<PixelFormat>(i)) == wanted) return static_cast<PixelFormat>(i);
+  return std::nullopt;
 }
 
 }  // namespace zerorun::app

@@ -1,9 +1,10 @@
-// What is known about a shard: how it was made and which frames it has.
+// What is known about a shard: how it was made, which frames it has, and where its files lie.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -92,5 +93,30 @@ std::optional<ShardFrame> parse_journal_line(std::string_view line);
 
 /// Parses JSON that a stranger may have written. Errors: bad_input.
 Result<nlohmann::ordered_json> parse_json(std::string_view text);
+
+/// Of a manifest or journal that is read: more than a million frames a shard.
+inline constexpr std::size_t kMostManifestBytes = std::size_t{128} << 20;
+
+/// "shot.mov.shards"
+std::string shard_folder(const std::string& output);
+/// The reverse.
+std::string output_of_shards(std::string folder);
+
+struct ShardPaths {
+  std::string folder;
+  std::string manifest;   ///< there when the shard is whole
+  std::string journal;    ///< there while it is made: its head, and a line for each frame
+  std::string data;       ///< its frames; empty for pictures
+  std::string data_part;  ///< the same while the shard is made
+};
+
+/// "003-of-016" for shards by number, "frames-00000100-00000200" for a range, with "-step-4".
+std::string shard_stem(const std::optional<ShardId>& shard, const FrameSpan& span);
+/// A name is there, be it of a link to nothing.
+bool is_there(const std::string& path);
+ShardPaths shard_paths(const std::string& folder, const std::string& stem, ShardKind kind);
+
+/// By FFmpeg's name; nullopt if there is no such format.
+std::optional<PixelFormat> parse_pixel_format(std::string_view name);
 
 }  // namespace zerorun::app

@@ -11,7 +11,7 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/pixel_limit.hpp"
+#include "apps/common/inputs.hpp"
 #include "apps/shards/hash.hpp"
 #include "zerorun/source.hpp"
 

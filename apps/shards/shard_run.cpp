@@ -3,19 +3,269 @@
 // SPDX-License-Identifier: MIT
 #include "apps/shards/shard_run.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
-#include "apps/common/json_text.hpp"
+#include "apps/common/console.hpp"
+#include "apps/common/inputs.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/shards/shard_set.hpp"
 #include "apps/shards/shard_input.hpp"
-#include "apps/shards/shard_sinks.hpp"
+#include "codec/base/folder_names.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
+namespace {
+
+constexpr std::pair<std::string_view, const char*> kSampleRanges[] = {
+    {"auto", ""}, {"limited", "tv"}, {"full", "pc"}};
+
+ShardKind kind_of(const FrameOptions& options, const std::string& command) {
+  const io::Location output = output_location(options.input, options.output);
+  const auto refuse = [&](const char* what) {
+    fail(Exit::usage, output.name + ": --shard, --range and --resume " + what);
+  };
+  if (options.input.name == "-") refuse("need an INPUT that can be entered anywhere, not a pipe");
+  if (output.name == "-" || io::is_measuring_output(output)) refuse("write files alone");
+  if (is_images(output)) {
+    if (!is_pattern(output.name)) refuse("need a pattern such as 'dir/%05d.png' for pictures");
+    return ShardKind::pictures;
+  }
+  const bool is_known =
+      command == "encode" ? io::is_packet_output(output) : output_kind(output) == "y4m";
+  if (!is_known) refuse("write video, .y4m and numbered pictures");
+  return command == "encode" ? ShardKind::packets : ShardKind::frames;
+}
+
+ShardId chosen_shard(const ShardOptions& options) {
+  if (options.shard) return *options.shard;
+  if (!options.automatic) return {};
+  std::string error;
+  const auto shard = shard_from([](const char* name) { return std::getenv(name); }, error);
+  if (!shard) fail(Exit::usage, "--shard auto: " + error);
+  return *shard;
+}
+
+FrameSpan clipped(FrameSpan range, std::int64_t total) {
+  if (range.first >= total)
+    fail(Exit::usage,
+         fmt::format("--range begins at frame {}, but there are {}", range.first, total));
+  range.last = std::min(range.last, total);
+  return range;
+}
+
+nlohmann::ordered_json with_input_options(nlohmann::ordered_json parameters,
+                                          const InputOptions& input) {
+  parameters["input-format"] = input.format;
+  parameters["fps"] = rational_text(input.fps);
+  parameters["frames"] = fmt::format("{}:{}", input.range.first, input.range.last);
+  parameters["start-number"] = input.start_number ? std::to_string(*input.start_number) : "";
+  parameters["missing"] = static_cast<int>(input.missing);
+  if (input.file_numbers)
+    parameters["file-numbers"] = {input.file_numbers->first, input.file_numbers->last};
+  parameters["on-error"] = static_cast<int>(input.broken);
+  parameters["raw"] = {input.raw.width, input.raw.height, input.raw.pixel_format};
+  return parameters;
+}
+
+/// Workers of one node share out its GPUs.
+void choose_gpu(DeviceOptions& device) {
+  if (device.backend != Backend::cuda || device.is_index_named) return;
+  const auto rank = local_rank([](const char* name) { return std::getenv(name); });
+  const std::size_t count = rank ? cuda_devices().size() : 0;
+  if (count > 0) device.index = static_cast<int>(static_cast<std::size_t>(*rank) % count);
+}
+
+}  // namespace
+
+void add_shard_options(CLI::App& app, ShardOptions& options, std::string& sample_range) {
+  app.option_defaults()->group("Shards");
+  const auto read_shard = [&options](const std::string& text) {
+    options.automatic = text == "auto";
+    options.shard = parse_shard(text);
+    if (!options.automatic && !options.shard)
+      throw CLI::ValidationError("--shard",
+                                 "'" + text + "' is not I/N with I from 0 to N-1, or auto");
+  };
+  app.add_option_function<std::string>("--shard", read_shard,
+                                       "Make part I of N of OUTPUT, in the folder "
+                                       "OUTPUT.shards, on this machine or any other; "
+                                       "then `zerorun concat OUTPUT` joins them to the bytes "
+                                       "of one run. auto: as Slurm's job "
+                                       "array or srun, mpirun or PMIx number their tasks")
+      ->type_name("I/N|auto");
+  const auto read_range = [&options, &sample_range](const std::string& text) {
+    for (const auto& [word, name] : kSampleRanges)
+      if (text == word) return void(sample_range = name);
+    options.range = parse_frame_span(text);
+    if (!options.range)
+      throw CLI::ValidationError(
+          "--range",
+          "'" + text +
+              "' is neither frames (A:B or A:B:STEP with A < B) nor the range of samples "
+              "(auto, limited, full)");
+  };
+  app.add_option_function<std::string>(
+         "--range", read_range,
+         "Two different things. auto, limited or full: the range of the samples of video; auto "
+         "takes "
+         "what the file says, and limited where it does not say. A:B or A:B:STEP: a shard of the "
+         "frames A, A+STEP, ... below B of all frames, counted from 0, as a render manager hands "
+         "them out (--frames A:B selects frames of a run without shards). Both may be given")
+      ->type_name("auto|limited|full|A:B[:STEP]")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->trigger_on_parse();
+  app.add_flag("--resume", options.resume,
+               "Go on where an earlier run with the same input and options was ended; keep a shard "
+               "that is whole. Without a shard it works for OUTPUT if every run has it; the frames "
+               "wait in OUTPUT.shards then and take their room twice while they are joined");
+}
+
+std::shared_ptr<ShardRun> ShardRun::plan(FrameOptions& options, const char* command,
+                                         const nlohmann::ordered_json& parameters) {
+  const ShardOptions& asked = options.shard;
+  if (!asked.any()) return nullptr;
+  if (asked.range && (asked.shard || asked.automatic))
+    fail(Exit::usage, "--range A:B is a shard already, so --shard does not go with it");
+  ShardHead head;
+  head.program = program_text();
+  head.command = command;
+  head.kind = kind_of(options, command);
+  head.output = as_written(std::filesystem::path(options.output.name).filename().string());
+  head.output_format = options.output.format;
+  head.parameters = as_written(with_input_options(parameters, options.input));
+  head.start_number = options.input.start_number.value_or(1);
+  if (!asked.range) head.shard = chosen_shard(asked);
+  choose_gpu(options.device);
+  const FrameCount count = count_frames(options.input);
+  head.total = count.frames;
+  if (head.total == 0) fail_without_frames(options.input);
+  head.span = asked.range ? clipped(*asked.range, head.total) : split(head.total, *head.shard);
+  head.input = as_written(input_identity(options.input, head.span));
+  const std::shared_ptr<ShardRun> run(new ShardRun(options, std::move(head)));
+  run->is_exact_count_ = count.is_exact;
+  run->is_whole_output_ = !asked.shard && !asked.automatic && !asked.range;
+  run->take();
+  run->set_range();
+  return run;
+}
+
+namespace {
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error || !std::filesystem::is_directory(folder, error))
+    fail(Exit::output, folder,
+         Status(Errc::open_failed, error ? error.message() : "it is not a directory"));
+  if (const Status status = sync_folder(folder_of(folder)); !status)
+    fail(Exit::output, folder, status);
+}
+
+}  // namespace
+
+void ShardRun::take() {
+  if (is_whole_output_ && !options_.output.overwrite && wanted_.kind != ShardKind::pictures &&
+      is_there(output_name_) && !is_there(paths_.manifest))
+    fail(Exit::output, output_name_, Status(Errc::output_exists));
+  make_folder(paths_.folder);
+  if (is_whole_output_) {
+    refuse_other_shards();
+    refuse_other_file_system();
+  }
+  open_.journal = value_or_fail(lock_journal(paths_), Exit::output, paths_.folder);
+  if (!open_.journal)  // a scheduler that took the other for dead has to come again
+    fail(Exit::failed, words() + " is being made by another process; try again when it has ended");
+  if (!options_.shard.resume && !options_.output.overwrite) refuse_leftovers();
+  Reasons reasons;
+  if (options_.shard.resume && keep_whole(reasons)) return;
+  if (!options_.shard.resume || !reasons.empty())
+    if (const Status status = clear(paths_, *open_.journal); !status)
+      fail(Exit::output, paths_.folder, status);
+  const bool is_redone = !reasons.empty() || options_.output.overwrite;
+  open_ = value_or_fail(reopen(paths_, std::move(open_.journal), wanted_, output_name_, reasons),
+                        Exit::output, paths_.folder);
+  for (const std::string& reason : reasons)
+    console::note(fmt::format("{} is made again: {}", words(), reason));
+  if (!open_.frames.empty())
+    console::note(fmt::format("{}: {} of {} frames are there already", words(), open_.frames.size(),
+                              wanted_.span.count()));
+  if (!is_redone && reasons.empty()) refuse_pictures();
+}
+
+/// Refuses a folder with other shards: they would be joined with this one, or removed with the
+/// folder.
+void ShardRun::refuse_other_shards() const {
+  std::error_code error;
+  const std::string stem = shard_stem(wanted_.shard, wanted_.span);
+  for (const std::string& name : folder_names(paths_.folder, error))
+    if (!name.starts_with(stem))
+      fail(Exit::output, fmt::format("{} holds other shards of {} ({}); join them by `zerorun "
+                                     "concat`, or remove the folder",
+                                     paths_.folder, output_name_, name));
+}
+
+/// Refuses a folder on another file system (a link or a mount): at the end the joined file is
+/// renamed to OUTPUT, which must not fail then.
+void ShardRun::refuse_other_file_system() const {
+  if (wanted_.kind == ShardKind::pictures) return;
+  const std::string parent = folder_of(output_name_);
+  struct stat here {
+  }, there{};
+  if (::stat(parent.c_str(), &here) != 0 || ::stat(paths_.folder.c_str(), &there) != 0) return;
+  if (here.st_dev != there.st_dev)
+    fail(Exit::output,
+         fmt::format("{} is on another file system than {}, so --resume cannot move the "
+                     "whole there; make shards (--shard) and join them by `zerorun concat`",
+                     paths_.folder, output_name_));
+}
+
+bool ShardRun::keep_whole(Reasons& reasons) {
+  const auto whole = find_whole(paths_, wanted_, output_name_, reasons);
+  if (!whole) return false;
+  ::unlink(paths_.journal.c_str());
+  has_all_ = is_complete_ = true;
+  if (!is_whole_output_)
+    console::note(fmt::format("{} is there and whole; nothing is left to do", words()));
+  return true;
+}
+
+void ShardRun::refuse_leftovers() const {
+  const bool is_free =
+      open_.journal->size() == 0 && !is_there(paths_.manifest) &&
+      (paths_.data.empty() || (!is_there(paths_.data) && !is_there(paths_.data_part)));
+  if (!is_free)
+    fail(Exit::output, words() +
+                           " was begun or made before; --resume goes on with it, and -y makes "
+                           "it again");
+}
+
+/// Refuses pictures that were there before. A run that was killed may have named up to kMostFrames
+/// pictures, and one that was next, whose lines are not in its journal.
+void ShardRun::refuse_pictures() const {
+  if (wanted_.kind != ShardKind::pictures) return;
+  std::int64_t first = static_cast<std::int64_t>(open_.frames.size());
+  if (open_.was_begun) first += ShardWriter::kMostFrames + 1;
+  for (std::int64_t k = first; k < wanted_.span.count(); ++k) {
+    const std::string path = picture_path(wanted_, output_name_, static_cast<std::size_t>(k));
+    if (is_there(path)) fail(Exit::output, path, Status(Errc::output_exists));
+  }
+}
+
 ShardRun::ShardRun(FrameOptions& options, ShardHead wanted)
     : options_(options),
       wanted_(std::move(wanted)),
@@ -95,34 +345,6 @@ Status ShardRun::write_head(const ShardHead& head) {
   return wanted_.kind == ShardKind::pictures ? open_.journal->sync() : Status::ok();
 }
 
-/// The file names of pictures are counted from the first frame of the whole output.
-static io::Location numbered_from(const FrameOptions& options) {
-  return output_location(options.input, options.output);
-}
-
-Result<std::unique_ptr<io::PacketSink>> ShardRun::open_packets(const io::SinkOptions& options) {
-  const auto done = static_cast<std::int64_t>(open_.frames.size());
-  ZR_TRY(begin(options, ""));
-  if (wanted_.kind != ShardKind::pictures) return make_shard_packets(*this);
-  io::SinkOptions real = options;
-  real.overwrite = true;  // refuse_pictures() has looked
-  ZR_LET(sink, io::open_packet_sink(numbered_from(options_), real));
-  return make_shard_pictures(*this, {wanted_.span.first, step(), done}, std::move(sink));
-}
-
-Result<std::unique_ptr<io::FrameSink>> ShardRun::open_frames(const io::SinkOptions& options,
-                                                             PixelFormat native) {
-  const auto done = static_cast<std::int64_t>(open_.frames.size());
-  const PixelFormat planar = planar_format(native_subsampling(native));
-  const bool is_pictures = wanted_.kind == ShardKind::pictures;
-  ZR_TRY(begin(options, is_pictures ? "" : std::string(name(planar))));
-  if (!is_pictures) return make_shard_frames(*this, planar, options.width, options.height);
-  io::SinkOptions real = options;
-  real.overwrite = true;
-  ZR_LET(sink, io::open_frame_sink(numbered_from(options_), real));
-  return make_shard_pictures(*this, {wanted_.span.first, step(), done}, std::move(sink));
-}
-
 void ShardRun::describe_next(int width, int height, std::uint64_t source) noexcept {
   next_.width = width;
   next_.height = height;
@@ -165,6 +387,96 @@ Status ShardRun::end_input() {
 std::string ShardRun::words() const {
   if (is_whole_output_) return output_name_;
   return "shard " + shard_stem(wanted_.shard, wanted_.span) + " of " + output_name_;
+}
+
+namespace {
+
+bool same_bytes(const std::string& one, const std::string& other) {
+  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
+  std::vector<char> from_a(std::size_t{1} << 20), from_b(from_a.size());
+  while (a && b) {
+    a.read(from_a.data(), static_cast<std::streamsize>(from_a.size()));
+    b.read(from_b.data(), static_cast<std::streamsize>(from_b.size()));
+    const auto count = static_cast<std::ptrdiff_t>(a.gcount());
+    if (a.gcount() != b.gcount() ||
+        !std::equal(from_a.begin(), from_a.begin() + count, from_b.begin()))
+      return false;
+  }
+  return a.eof() && b.eof();
+}
+
+}  // namespace
+
+Exit ShardRun::finish() {
+  if (is_input_changed_)
+    fail(Exit::input, input_.name + " was changed while it was read, so " + words() +
+                          " is not finished; the same command makes it again");
+  if (!is_complete_ && has_all_) {
+    if (open_.frames.empty()) {  // more shards than frames
+      io::SinkOptions none;
+      none.width = none.height = 1;
+      if (const Status status = begin(none, ""); !status) fail(Exit::output, words(), status);
+    } else {
+      open_shard_again();
+    }
+    if (const Status status = writer_->complete(); !status) fail(Exit::output, words(), status);
+    is_complete_ = true;
+  }
+  if (!is_complete_) return tell_interrupted();
+  const signals::Graceful graceful;
+  try {
+    if (is_whole_output_) join();
+  } catch (const Interrupted&) {
+    return tell_interrupted();
+  }
+  signals::set_all_done();
+  return Exit::done;
+}
+
+void ShardRun::open_shard_again() {
+  writer_ = std::make_unique<ShardWriter>(paths_, open_.head, std::move(open_.frames),
+                                          std::move(open_.journal), std::move(open_.data));
+}
+
+Exit ShardRun::tell_interrupted() const {
+  const std::int64_t done = writer_        ? writer_->frames()
+                            : is_complete_ ? wanted_.span.count()
+                                           : static_cast<std::int64_t>(open_.frames.size());
+  console::note(
+      fmt::format("{}: {} of {} frames are on the disk; the same command with --resume "
+                  "goes on there",
+                  words(), done, wanted_.span.count()));
+  return Exit::resume;
+}
+
+/// Joins to a file in the folder, which belongs to this run. OUTPUT.part may be that of another
+/// run.
+void ShardRun::join() const {
+  if (wanted_.kind != ShardKind::pictures) {
+    JoinOptions options;
+    options.folder = paths_.folder;
+    options.output = output_location({}, options_.output);
+    options.written_as = paths_.folder + "/" + shard_stem(wanted_.shard, wanted_.span) + "-joined" +
+                         std::filesystem::path(output_name_).extension().string();
+    options.overwrite = true;
+    options.audio = options_.input.name;
+    join_shards(options);
+    name_joined(options.written_as);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(paths_.folder, ignored);
+}
+
+/// A run that was killed when it had made OUTPUT leaves the same bytes there. Any other file stays.
+void ShardRun::name_joined(const std::string& joined) const {
+  const Status status = options_.output.overwrite ? rename_durably(joined, output_name_)
+                                                  : rename_to_new(joined, output_name_);
+  if (status) return;
+  if (status.code() != Errc::output_exists || !same_bytes(joined, output_name_)) {
+    ::unlink(joined.c_str());
+    fail(Exit::output, output_name_, status);
+  }
+  ::unlink(joined.c_str());
 }
 
 }  // namespace zerorun::app

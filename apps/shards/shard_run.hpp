@@ -12,8 +12,8 @@
 
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/signals.hpp"
 #include "apps/shards/shard_state.hpp"
-#include "apps/shards/shard_writer.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -93,5 +93,17 @@ class ShardRun {
   bool is_whole_output_ = false;  // --resume without a shard
   bool has_all_ = false, is_complete_ = false, is_input_changed_ = false;
 };
+
+/// Plans the shard that `options` ask for, calls `run` unless all of it is there, and ends it.
+/// Without such options it only calls `run`.
+template <typename Parameters, typename Run>
+Exit run_shard(FrameOptions& options, const char* command, const Parameters& parameters,
+               const Run& run) {
+  if (!options.shard.any()) return run();
+  signals::set_exit_code(static_cast<int>(Exit::resume));
+  options.shard_run = ShardRun::plan(options, command, parameters());
+  if (!options.shard_run->has_all_frames()) static_cast<void>(run());
+  return options.shard_run->finish();
+}
 
 }  // namespace zerorun::app

@@ -1,4 +1,4 @@
-// The shards of an output, as they lie in a folder: read, checked, and put in order.
+// The shards of an output, as they lie in a folder: read, checked, put in order, and joined.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "apps/shards/durable_file.hpp"
 #include "apps/shards/manifest.hpp"
-#include "apps/shards/shard_paths.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 
@@ -87,5 +87,28 @@ class ShardSet {
   std::vector<std::string> unfinished_;  // stems
   std::int64_t held_ = 0;
 };
+
+struct JoinOptions {
+  std::string folder;
+  io::Location output;
+  /// If not empty, the file is written under this name, which has the extension of `output`;
+  /// messages name `output`.
+  std::string written_as;
+  bool overwrite = false;
+  bool allow_missing = false;
+  /// The file whose sound belongs into the output, if the shards say that one does; "none" leaves
+  /// it out. Empty is an error then: paths in manifests are not followed.
+  std::string audio;
+  std::string manifest;  ///< if not empty, a manifest of all frames is written to this file
+};
+
+struct JoinResult {
+  std::int64_t frames = 0, bytes = 0, held = 0;
+};
+
+/// Streams are copied; every frame is compared with its hash. For numbered pictures, which have
+/// their names already, it only compares. The file is on the disk when it returns. Ends the command
+/// on errors; a shard that is at fault is named.
+JoinResult join_shards(const JoinOptions& options);
 
 }  // namespace zerorun::app

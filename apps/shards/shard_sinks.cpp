@@ -1,10 +1,11 @@
-// Sinks that hand what they get to a shard.
+// Sinks that hand what they get to the shard of a run.
 // SPDX-License-Identifier: MIT
-#include "apps/shards/shard_sinks.hpp"
-
+#include <memory>
 #include <utility>
 
+#include "apps/common/outputs.hpp"
 #include "apps/shards/hash.hpp"
+#include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {
@@ -97,6 +98,12 @@ class FramesSink final : public FrameBase {
   int width_, height_;
 };
 
+/// Numbered pictures with the numbers that the whole output has: the k-th frame after `done` others
+/// is picture first + step * (done + k).
+struct PictureNumbers {
+  std::int64_t first = 0, step = 1, done = 0;
+};
+
 /// The real sink numbers its files by Outgoing::index when they are prepared, and wants them one
 /// after another when they are committed.
 template <typename Base, typename Real, typename Item>
@@ -140,23 +147,30 @@ class PictureFrames final : public PicturesSink<FrameBase, io::FrameSink, const 
 
 }  // namespace
 
-std::unique_ptr<io::PacketSink> make_shard_packets(ShardRun& run) {
-  return std::make_unique<PacketsSink>(run);
+Result<std::unique_ptr<io::PacketSink>> ShardRun::open_packets(const io::SinkOptions& options) {
+  const PictureNumbers numbers{wanted_.span.first, step(), std::ssize(open_.frames)};
+  ZR_TRY(begin(options, ""));
+  if (wanted_.kind != ShardKind::pictures)
+    return std::unique_ptr<io::PacketSink>(new PacketsSink(*this));
+  io::SinkOptions real = options;
+  real.overwrite = true;  // refuse_pictures() has looked
+  ZR_LET(sink, io::open_packet_sink(output_location(options_.input, options_.output), real));
+  return std::unique_ptr<io::PacketSink>(new PicturePackets(*this, numbers, std::move(sink)));
 }
 
-std::unique_ptr<io::FrameSink> make_shard_frames(ShardRun& run, PixelFormat format, int width,
-                                                 int height) {
-  return std::make_unique<FramesSink>(run, format, width, height);
-}
-
-std::unique_ptr<io::PacketSink> make_shard_pictures(ShardRun& run, const PictureNumbers& numbers,
-                                                    std::unique_ptr<io::PacketSink> real) {
-  return std::make_unique<PicturePackets>(run, numbers, std::move(real));
-}
-
-std::unique_ptr<io::FrameSink> make_shard_pictures(ShardRun& run, const PictureNumbers& numbers,
-                                                   std::unique_ptr<io::FrameSink> real) {
-  return std::make_unique<PictureFrames>(run, numbers, std::move(real));
+Result<std::unique_ptr<io::FrameSink>> ShardRun::open_frames(const io::SinkOptions& options,
+                                                             PixelFormat native) {
+  const PictureNumbers numbers{wanted_.span.first, step(), std::ssize(open_.frames)};
+  const PixelFormat planar = planar_format(native_subsampling(native));
+  const bool is_pictures = wanted_.kind == ShardKind::pictures;
+  ZR_TRY(begin(options, is_pictures ? "" : std::string(name(planar))));
+  if (!is_pictures)
+    return std::unique_ptr<io::FrameSink>(
+        new FramesSink(*this, planar, options.width, options.height));
+  io::SinkOptions real = options;
+  real.overwrite = true;
+  ZR_LET(sink, io::open_frame_sink(output_location(options_.input, options_.output), real));
+  return std::unique_ptr<io::FrameSink>(new PictureFrames(*this, numbers, std::move(sink)));
 }
 
 }  // namespace zerorun::app

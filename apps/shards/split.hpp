@@ -8,6 +8,10 @@
 #include <string>
 #include <string_view>
 
+namespace CLI {
+class App;
+}
+
 namespace zerorun::app {
 
 /// Shard `index` of `count`, counted from 0.
@@ -50,5 +54,18 @@ std::optional<ShardId> shard_from(const Environment& environment, std::string& e
 /// The number of this process on its machine by Slurm or Open MPI: workers share out the GPUs of a
 /// node by it. nullopt if it is not known.
 std::optional<int> local_rank(const Environment& environment);
+
+struct ShardOptions {
+  std::optional<ShardId> shard;    ///< --shard I/N
+  bool automatic = false;          ///< --shard auto
+  std::optional<FrameSpan> range;  ///< --range
+  bool resume = false;
+
+  bool any() const noexcept { return shard || automatic || range || resume; }
+};
+
+/// `--range` has two meanings: frames of a shard, or the range of a video's samples, which goes to
+/// `sample_range` by FFmpeg's name.
+void add_shard_options(CLI::App& app, ShardOptions& options, std::string& sample_range);
 
 }  // namespace zerorun::app

@@ -1,4 +1,4 @@
-// What AsyncEncoder and AsyncDecoder have in common: a FlightRing whose lanes have a coder each, on
+// The common part of AsyncEncoder and AsyncDecoder: a FlightRing whose lanes have a coder each, on
 // one device or on several.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "codec/api/device_set.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"
-#include "codec/pipeline/backend_choice.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {
@@ -87,11 +87,7 @@ class AsyncLanes {
 template <typename Coder, typename Job, typename Output, auto kInput>
 Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lanes) {
   return guarded([&]() -> Status {
-    for (int lane = which; lane < lanes; lane += device_set_->count()) {
-      ZR_TRY(coders_->open(lane));
-      if (coders_->own(lane)->backend() != backend_)
-        return Status(Errc::device_failure, "not all lanes found room on the device");
-    }
+    for (int lane = which; lane < lanes; lane += device_set_->count()) ZR_TRY(coders_->open(lane));
     return Status::ok();
   });
 }
@@ -141,31 +137,14 @@ Status AsyncLanes<Coder, Job, Output, kInput>::start(const DevicePlan& plan, Mak
   return Status::ok();
 }
 
-/// A coder of `Params` for a device of the plan. On the CPU `threads` 0 becomes 1, because the
-/// lanes run in parallel. On CUDA all lanes share the threads that copy their frames.
+/// A coder for a device of the set, or for the CPU. There `threads` 0 becomes 1, because the lanes
+/// run in parallel. On CUDA all lanes share the threads that copy their frames.
 template <typename Coder, typename Params>
-Result<Coder> make_planned(Params params, const DevicePlan& plan, int device) {
-  if (device == kCpuDevice) {
-    params.backend = Backend::cpu;
-    if (params.threads == 0) params.threads = 1;
-  } else {
-    params.device = device;
-    // An automatic choice stays one, so that a lane may take the CPU for a frame. Of several
-    // devices another one takes the frame.
-    if (plan.devices.size() > 1) params.backend = Backend::cuda;
-  }
+Result<Coder> make_for_device(Params params, int device) {
+  params.backend = device == kCpuDevice ? Backend::cpu : Backend::cuda;
+  if (device != kCpuDevice) params.device = device;
+  if (device == kCpuDevice && params.threads == 0) params.threads = 1;
   return Coder::create(params);
-}
-
-/// What run(memory) returns with the memory that suits the coder's backend. A broken device gives
-/// no pinned memory; where the choice was automatic, the CPU then codes the frame, and needs none.
-template <typename Coder, typename Run>
-Status with_memory(const Coder& coder, const Run& run) {
-  const HostMemory memory = preferred_memory(coder.backend());
-  Status status = run(memory);
-  const bool may_change =
-      memory == HostMemory::pinned && coder.params().backend == Backend::automatic;
-  return may_change && is_of_device(status) ? run(HostMemory::pageable) : status;
 }
 
 /// Starts the lanes of a caller's choice. `Async` is AsyncEncodeParams or AsyncDecodeParams, whose
@@ -174,14 +153,10 @@ template <typename Coder, typename Lanes, typename Async, typename Params>
 Status start_lanes(Lanes& lanes, const Async& async, const Params& coding,
                    typename Lanes::Work work) {
   ZR_LET(plan, plan_devices(coding.backend, coding.device, async.devices));
-  const auto start = [&](const DevicePlan& chosen) {
-    const auto make = [coding, chosen](int device) {
-      return make_planned<Coder>(coding, chosen, device);
-    };
-    return lanes.start(chosen, make, async.lanes, async.depth, work);
-  };
+  const auto make = [coding](int device) { return make_for_device<Coder>(coding, device); };
   return make_with_backend(coding.backend, plan.backend, [&](Backend backend) {
-    return start(backend == plan.backend ? plan : DevicePlan{});
+    return lanes.start(backend == plan.backend ? plan : DevicePlan{}, make, async.lanes,
+                       async.depth, work);
   });
 }
 

@@ -7,35 +7,51 @@
 #include <string>
 #include <utility>
 
-#include "codec/api/async_lanes.hpp"
 #include "codec/api/driver_files.hpp"
-#include "codec/api/test_devices.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/arith/integer.hpp"
+#include "codec/base/choices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/pipeline/pipelines.hpp"
-
-#ifdef ZERORUN_HAVE_CUDA
-#include "codec/base/cuda_device.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
-#endif
 
 namespace zerorun {
 
-std::string_view name(Backend backend) noexcept {
-  constexpr std::string_view kNames[] = {"auto", "cpu", "cuda"};
-  const auto index = static_cast<std::size_t>(backend);
-  return index < std::size(kNames) ? kNames[index] : "?";
+#ifndef ZERORUN_HAVE_CUDA
+std::vector<DeviceInfo> cuda_backend_devices() { return {}; }
+Result<DeviceInfo> cuda_backend_device(int) { return Status(Errc::cuda_not_built); }
+Status cuda_backend_check(int) { return Status(Errc::cuda_not_built); }
+Result<std::byte*> cuda_allocate_pinned(std::size_t) { return Status(Errc::cuda_not_built); }
+void cuda_release_pinned(std::byte*) noexcept {}
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
+#endif
+
+std::string_view name(Backend backend) noexcept { return word_of(backend); }
+
+/// As cuda_device(), where the CPU pretends to be devices for a test.
+static Result<DeviceInfo> test_device(int device) {
+  if (device >= test_device_count())
+    return Status(Errc::no_device, "there is no device " + std::to_string(device) + ", only 0 to " +
+                                       std::to_string(test_device_count() - 1));
+  DeviceInfo info;
+  info.index = device;
+  info.name = "the CPU, for a test";
+  return info;
 }
 
 std::vector<DeviceInfo> cuda_devices() {
-  if (test_device_count() > 0) return test_devices();
-#ifdef ZERORUN_HAVE_CUDA
+  std::vector<DeviceInfo> pretended;
+  for (int device = 0; device < test_device_count(); ++device)
+    pretended.push_back(*test_device(device));
+  if (!pretended.empty()) return pretended;
   return cuda_backend_devices();
-#else
-  return {};
-#endif
 }
 
 std::vector<int> usable_cuda_devices() {
@@ -58,20 +74,12 @@ Status cuda_presence() {
 Result<DeviceInfo> cuda_device(int device) {
   if (device < 0) return Status(Errc::no_device, "the device index is negative");
   if (test_device_count() > 0) return test_device(device);
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_device(device);
-#else
-  return Status(Errc::cuda_not_built);
-#endif
 }
 
 static Status check_cuda(int device) {
   if (test_device_count() > 0) return test_device(device).status();
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_backend_check(device);
-#else
-  return Status(Errc::cuda_not_built);
-#endif
 }
 
 Result<Backend> resolve_backend(Backend wanted, int device) {
@@ -83,49 +91,31 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
   return cuda;
 }
 
-#ifndef ZERORUN_HAVE_CUDA
-static Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int, int) {
-  return Status(Errc::cuda_not_built);
-}
-static Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
-  return Status(Errc::cuda_not_built);
-}
-#endif
-
-template <typename Pipeline>
-static Result<std::unique_ptr<Pipeline>> with_failures(Result<std::unique_ptr<Pipeline>> made,
-                                                       int device) {
-  if (!made) return made;
-  return with_failures(*std::move(made), device);
-}
-
 static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
                                                              const EncodeParams& params) {
-  if (backend == Backend::cuda && test_device_count() > 0)
-    return with_failures(make_chosen_encode_pipeline(1, params.instruction_set), params.device);
-  if (backend == Backend::cuda)
-    return with_failures<EncodePipeline>(make_cuda_encode_pipeline(params.device, params.threads),
-                                         params.device);
-  return make_chosen_encode_pipeline(params.threads, params.instruction_set);
+  if (backend != Backend::cuda)
+    return make_chosen_encode_pipeline(params.threads, params.instruction_set);
+  if (test_device_count() > 0) return make_chosen_encode_pipeline(1, params.instruction_set);
+  return make_cuda_encode_pipeline(params.device, params.threads);
 }
 
 static Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend,
                                                              const DecodeParams& params) {
-  if (backend == Backend::cuda && test_device_count() > 0)
-    return with_failures(make_chosen_decode_pipeline(1, params.instruction_set), params.device);
-  if (backend == Backend::cuda)
-    return with_failures<DecodePipeline>(make_cuda_decode_pipeline(params.device, params.threads),
-                                         params.device);
-  return make_chosen_decode_pipeline(params.threads, params.instruction_set);
+  if (backend != Backend::cuda)
+    return make_chosen_decode_pipeline(params.threads, params.instruction_set);
+  if (test_device_count() > 0) return make_chosen_decode_pipeline(1, params.instruction_set);
+  return make_cuda_decode_pipeline(params.device, params.threads);
 }
 
 template <typename Pipeline, typename Params>
 static Result<PipelineAndSpare<Pipeline>> with_spare(Backend backend, const Params& params) {
   ZR_LET(first, make_pipeline(backend, params));
+  if (backend != Backend::cuda)
+    return PipelineAndSpare<Pipeline>(std::move(first), kCpuDevice, nullptr);
   std::function<Result<std::unique_ptr<Pipeline>>()> spare;
-  if (params.backend == Backend::automatic && backend == Backend::cuda)
+  if (params.backend == Backend::automatic)
     spare = [params] { return make_pipeline(Backend::cpu, params); };
-  return PipelineAndSpare<Pipeline>(std::move(first), std::move(spare));
+  return PipelineAndSpare<Pipeline>(std::move(first), params.device, std::move(spare));
 }
 
 Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,
@@ -140,18 +130,12 @@ Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
 
 Result<std::byte*> allocate_pinned(std::size_t bytes) {
   if (test_device_count() > 0) return allocate_pageable(round_up(bytes, std::size_t{64}));
-#ifdef ZERORUN_HAVE_CUDA
   return cuda_allocate_pinned(bytes);
-#else
-  return Status(Errc::cuda_not_built);
-#endif
 }
 
 void release_pinned(std::byte* memory) noexcept {
   if (test_device_count() > 0) return std::free(memory);
-#ifdef ZERORUN_HAVE_CUDA
   cuda_release_pinned(memory);
-#endif
 }
 
 }  // namespace zerorun

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/api/pipelines.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_walk.hpp"
-#include "codec/pipeline/backend_choice.hpp"
-#include "codec/pipeline/pipelines.hpp"
 
 namespace zerorun {
 

@@ -50,7 +50,8 @@ static Status check_list(Backend wanted, const std::vector<int>& list) {
 
 static Result<DevicePlan> plan_one(Backend wanted, int device) {
   ZR_LET(backend, resolve_backend(wanted, device));
-  return DevicePlan{backend, {backend == Backend::cpu ? kCpuDevice : device}, false};
+  if (backend == Backend::cpu) return DevicePlan{};
+  return DevicePlan{backend, {device}, wanted == Backend::automatic};
 }
 
 Result<DevicePlan> plan_devices(Backend wanted, int device, const std::vector<int>& list) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/near_device.hpp"
+#include "codec/base/pinned_memory.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {
@@ -57,8 +57,8 @@ struct DevicePlan {
   bool spare_cpu = false;                   ///< as DeviceSet's
 };
 
-/// From the choice of a caller: `device`, or those of `list` if it is not empty. With several
-/// devices, `automatic` takes those that are usable, and has the CPU to spare.
+/// From the choice of a caller: `device`, or those of `list` if it is not empty. `automatic` takes
+/// those of the list that are usable, and has the CPU to spare.
 /// Errors: those of resolve_backend(), invalid_argument.
 Result<DevicePlan> plan_devices(Backend wanted, int device, const std::vector<int>& list);
 
@@ -98,7 +98,7 @@ class DeviceLanes {
     return found == coders.end() ? nullptr : &found->second;
   }
 
-  /// What work(coder, device) returns on the first device that does not fail. It may be called
+  /// Returns work(coder, device) of the first device that does not fail. It may be called
   /// several times, with different coders.
   template <typename Work>
   Status run(int lane, const Work& work);

@@ -6,14 +6,14 @@
 #include <string>
 #include <utility>
 
+#include "codec/api/pipelines.hpp"
 #include "codec/api/quality_encoder.hpp"
 #include "codec/arith/symbol.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/try.hpp"
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "codec/pipeline/backend_choice.hpp"
-#include "codec/pipeline/pipelines.hpp"
 #include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/header_writer.hpp"
@@ -70,7 +70,7 @@ struct Encoder::Impl {
                                     : search_size(frame);
   }
 
-  /// What the pipeline has brought to a size by itself.
+  /// Takes over a stream that the pipeline has brought to a size by itself.
   Status take(const Result<SizedCoding>& coded) {
     ZR_TRY(coded.status());
     if (coded->is_reached == 0)
@@ -175,16 +175,14 @@ struct Encoder::Impl {
   Status code_sample(const EncodeParams& of_sample, EncodeSetup& sample_setup, int quality,
                      std::vector<std::byte>& jpeg) {
     change_setting(of_sample, {quality, 0}, sample_setup);
-    const auto done = sample_pipelines->run([&]() -> Result<bool> {
+    return sample_pipelines->run([&]() -> Status {
       std::array<HuffmanSpec, 4> specs;
       EncodePipeline& pipeline = sample_pipelines->active();
       ZR_TRY(pipeline.encode_scan(sample_setup, std::as_const(sample).view(), specs));
       std::vector<std::uint8_t> head;
       write_header(make_stream_header(of_sample, sample_setup, specs), head);
-      ZR_TRY(join(head, pipeline, jpeg));
-      return true;
+      return join(head, pipeline, jpeg);
     });
-    return done.status();
   }
 
   /// Header, scan and EOI.
@@ -213,16 +211,18 @@ struct Encoder::Impl {
           "pictures in device memory are coded to sizes, but to no PSNR and SSIM, because "
           "these are found on the host; bring the frame to host memory");
     ZR_TRY(prepare(PixelFormat::yuv420p, surface.width, surface.height));
-    is_whole = false;
-    ZR_TRY(params.size.any() ? take(pipelines.first().encode_to_size(params, *setup, surface))
-                             : code_once(surface));
-    return deliver(total_bytes());
+    return pipelines.run_first([&]() -> Result<EncodeReport> {
+      is_whole = false;
+      ZR_TRY(params.size.any() ? take(pipelines.active().encode_to_size(params, *setup, surface))
+                               : code_once(surface));
+      return deliver(total_bytes());
+    });
   }
 
   Status code_once(const DeviceSurface& surface) {
     codings = 1;
     std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipelines.first().encode_surface(*setup, surface, specs));
+    ZR_TRY(pipelines.active().encode_surface(*setup, surface, specs));
     make_header(specs);
     return Status::ok();
   }
@@ -288,6 +288,10 @@ struct Encoder::Impl {
                         is_to_quality() ? to_quality.value() : 0.0};
   }
 };
+
+std::string_view name(Tune tune) noexcept { return word_of(tune); }
+std::string_view name(Effort effort) noexcept { return word_of(effort); }
+std::string_view name(QuantTables tables) noexcept { return word_of(tables); }
 
 Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format, int width,
                                       int height) {

@@ -1,4 +1,4 @@
-// What the headers of a stream say.
+// inspect(): the headers of a stream.
 // SPDX-License-Identifier: MIT
 #include "zerorun/decoder.hpp"
 

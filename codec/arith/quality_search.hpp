@@ -11,7 +11,7 @@
 
 namespace zerorun {
 
-/// What a picture has lost: squared error, or what is missing to a similarity of 1.
+/// The loss of a picture: its squared error, or 1 minus its similarity.
 struct PictureLoss {
   bool is_near_enough;  ///< decides
   std::uint64_t loss;   ///< only shows where to look next

@@ -1,17 +1,75 @@
-// Which setting gives a stream of a wanted size: what to try next, by the sizes at other settings;
-// in integers, so that the host and the device find the same.
+// Which setting gives a stream of a wanted size: the size of a scan from the counts of its symbols,
+// and what to try next by the sizes at other settings; in integers, so that host and device find
+// the same.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
-#include "codec/arith/counted_size.hpp"
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/symbol.hpp"
 #include "codec/arith/tune.hpp"
 
 namespace zerorun {
 
-/// What a stream of a wanted size is coded with. More quality is more bytes, more thrift is fewer.
+/// log2(value) in 2^-16, wrong by at most 2^-13; value is at least 1. Between two powers of two it
+/// is f + f (1 - f) g(f), where g is a polynomial of degree 3 through four values.
+ZR_HD std::int64_t log2_fixed(std::uint64_t value) {
+#ifdef __CUDA_ARCH__
+  const int whole = 63 - __clzll(static_cast<long long>(value));
+#else
+  const int whole = 63 - __builtin_clzll(value);
+#endif
+  const std::uint64_t aligned = whole > 16 ? value >> (whole - 16) : value << (16 - whole);
+  const auto f = static_cast<std::int64_t>(aligned & 0xFFFF);
+  const std::int64_t g = 28994 - (f * (17667 - (f * (9865 - (f * 2941 >> 16)) >> 16)) >> 16);
+  const std::int64_t bow = f * (0x10000 - f) >> 16;
+  return (std::int64_t{whole} << 16) + f + (bow * g >> 16);
+}
+
+/// Sums over symbols of one table. Plain data.
+struct SymbolSums {
+  std::uint64_t symbols;  ///< how many there are
+  std::uint64_t bits;     ///< appended bits, and those of the codes if they are known
+  std::uint64_t spread;   ///< of count * log2(count), in 2^-16
+  std::uint32_t kinds;    ///< symbols that differ
+
+  /// `code_bits`: length of the symbol's code; 0 if it is not known.
+  ZR_HD void add(int symbol, std::uint32_t count, std::uint32_t code_bits) {
+    if (count == 0) return;
+    symbols += count;
+    bits += std::uint64_t{count} * (static_cast<std::uint32_t>(symbol & 15) + code_bits);
+    spread += std::uint64_t{count} * static_cast<std::uint64_t>(log2_fixed(count));
+    ++kinds;
+  }
+  /// The bits that optimal codes take for these symbols: their entropy, and at least one bit each.
+  ZR_HD std::uint64_t optimal_code_bits() const {
+    if (symbols == 0) return 0;
+    const std::uint64_t all = symbols * static_cast<std::uint64_t>(log2_fixed(symbols));
+    const std::uint64_t entropy = all > spread ? (all - spread) >> 16 : 0;
+    return entropy > symbols ? entropy : symbols;
+  }
+};
+
+/// The predicted size of a scan. Plain data.
+struct CountedSize {
+  std::uint64_t bits;   ///< before stuffing, without fill bits and markers
+  std::uint32_t kinds;  ///< values in DHT segments of optimal tables; 0 where tables are fixed
+};
+
+/// `is_optimal`: the lengths of the codes were not known.
+ZR_HD CountedSize counted_size(const SymbolSums (&sums)[kEncodeTables], bool is_optimal) {
+  CountedSize size{0, 0};
+  for (int table = 0; table < kEncodeTables; ++table) {
+    size.bits += sums[table].bits;
+    if (!is_optimal) continue;
+    size.bits += sums[table].optimal_code_bits();
+    size.kinds += sums[table].kinds;
+  }
+  return size;
+}
+
+/// The setting that a stream is coded with. More quality is more bytes, more thrift is fewer.
 struct SizeSetting {
   int quality_16ths;  ///< 16 to 1600; between two qualities the tables change entry by entry
   int thrift;         ///< 0: coefficients are decided as `tune` says; up to kMostThrift: fewer stay
@@ -21,7 +79,7 @@ struct SizeSetting {
 
 inline constexpr int kQualityUnit = 16;
 inline constexpr int kLeastQuality = kQualityUnit, kMostQuality = 100 * kQualityUnit;
-/// What gives the smallest stream.
+/// The setting of the smallest stream.
 ZR_HD constexpr SizeSetting smallest_setting() { return {kLeastQuality, kMostThrift}; }
 
 /// A size that is wanted, in bytes.
@@ -129,7 +187,7 @@ struct SizeStep {
     return clamp(little.at + bold, little.at + 1, kMostThrift);
   }
 
-  /// What thrift saves by one where nothing is known, in 2^-16 of log2: 10, 18 and 31 of a photo at
+  /// The usual saving by one step of thrift, in 2^-16 of log2: 10, 18 and 31 of a photo at
   /// qualities 65, 86 and 93, about as its size grows with quality.
   ZR_HD static std::int64_t usual_by_one(int quality_16ths, const SizeCurve& curve) {
     const int low = quality_16ths > kLeastQuality + 8 ? quality_16ths - 8 : kLeastQuality;

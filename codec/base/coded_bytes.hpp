@@ -11,7 +11,7 @@
 
 namespace zerorun {
 
-/// What coded_bytes() looks at together.
+/// Bytes that coded_bytes() checks together.
 inline constexpr std::size_t kCodedBlock = 256;
 
 /// How many bytes at the start of `data` belong to entropy-coded data for sure: up to a block of

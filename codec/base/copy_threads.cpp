@@ -39,7 +39,7 @@ void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, std::size_t co
     for (std::size_t i = at; i < at + kLine; i += kVector)
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-  _mm_sfence();  // completes the stores before another thread is told of them
+  _mm_sfence();  // completes the stores before another thread learns of them
   copy_bytes(to + at, from + at, count - at);
 }
 #else
@@ -160,7 +160,7 @@ SharedCopy::SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPi
 
 SharedCopy::~SharedCopy() {
   if (copy_threads_ == nullptr) return;
-  next_.store(pieces_.size());  // nobody takes another one
+  next_.store(pieces_.size());  // no thread takes another one
   release(pieces_.size());
   copy_threads_->leave(*this);
 }

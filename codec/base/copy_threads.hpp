@@ -38,8 +38,8 @@ int helpers_of(int threads, std::size_t frame_bytes) noexcept;
 
 class SharedCopy;
 
-/// Threads that help whoever copies. They start when the first copy asks for them and sleep between
-/// copies. Safe to use from several threads.
+/// Threads that help to copy. They start with the first copy and sleep between copies. Safe to use
+/// from several threads.
 class CopyThreads {
  public:
   /// `most` helpers at a time, for all copies together.
@@ -48,8 +48,8 @@ class CopyThreads {
   CopyThreads(const CopyThreads&) = delete;
   CopyThreads& operator=(const CopyThreads&) = delete;
 
-  /// The threads of the process: one processor of those that the calling thread may use is left to
-  /// it. Whoever may use more gets more, for all. It ends with its last owner.
+  /// The threads of the process. One of the processors that the calling thread may use is left to
+  /// it; the shared pool grows to the largest limit requested. It ends with its last owner.
   static std::shared_ptr<CopyThreads> shared();
 
  private:
@@ -84,12 +84,12 @@ class SharedCopy {
   void release(std::size_t count);
   /// Copies the next released piece; false if there is none.
   bool copy_one();
-  /// Released pieces that nobody has taken yet.
+  /// Released pieces that no thread has taken yet.
   std::size_t untaken() const noexcept;
   bool is_copied(std::size_t piece) const noexcept {
     return copied_[piece].load(std::memory_order_acquire) != 0;
   }
-  /// Waits until a helper has copied the piece, which somebody has taken.
+  /// Waits until a helper has copied the piece. Precondition: a thread has taken it.
   void wait_for(std::size_t piece) const noexcept { copied_[piece].wait(0); }
 
  private:

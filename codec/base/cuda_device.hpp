@@ -1,4 +1,4 @@
-// What the CUDA backend says about devices and pinned memory; defined in cuda/base, called by
+// Devices and pinned memory of the CUDA backend; defined in cuda/base, called by
 // codec/api/backend.cpp alone, which knows whether CUDA was built.
 // SPDX-License-Identifier: MIT
 #pragma once

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codec/arith/integer.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/place_planes.hpp"
 #include "codec/base/try.hpp"
 
@@ -43,18 +44,17 @@ const FormatTraits& traits(PixelFormat format) noexcept {
 }
 
 struct SamplingTraits {
-  std::string_view name;
   LumaFactors luma;
   PixelFormat planar;
 };
 
 constexpr std::array<SamplingTraits, 6> kSamplings{{
-    {"444", {1, 1}, PixelFormat::yuv444p},
-    {"422", {2, 1}, PixelFormat::yuv422p},
-    {"420", {2, 2}, PixelFormat::yuv420p},
-    {"440", {1, 2}, PixelFormat::yuv440p},
-    {"411", {4, 1}, PixelFormat::yuv411p},
-    {"gray", {1, 1}, PixelFormat::gray8},
+    {{1, 1}, PixelFormat::yuv444p},
+    {{2, 1}, PixelFormat::yuv422p},
+    {{2, 2}, PixelFormat::yuv420p},
+    {{1, 2}, PixelFormat::yuv440p},
+    {{4, 1}, PixelFormat::yuv411p},
+    {{1, 1}, PixelFormat::gray8},
 }};
 
 const SamplingTraits& traits(Subsampling sampling) noexcept {
@@ -75,7 +75,7 @@ Status check_size(int width, int height) {
 
 std::string_view name(PixelFormat format) noexcept { return traits(format).name; }
 
-std::string_view name(Subsampling sampling) noexcept { return traits(sampling).name; }
+std::string_view name(Subsampling sampling) noexcept { return word_of(sampling); }
 
 bool is_planar_yuv(PixelFormat format) noexcept { return format <= PixelFormat::yuv411p; }
 bool is_rgb(PixelFormat format) noexcept { return format >= PixelFormat::rgb24; }

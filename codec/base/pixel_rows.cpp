@@ -61,6 +61,22 @@ RgbOrder rgb_order(PixelFormat format) {
   }
 }
 
+ComponentLayout component_layout(PixelFormat format, int component, int width, int height) {
+  if (is_rgb(format)) {
+    const RgbOrder order = rgb_order(format);
+    const int offset[] = {order.r, order.g, order.b};
+    return {0, offset[component], order.pixel_bytes, width, height};
+  }
+  if (component == 0) {
+    const LumaAccess luma = luma_access(format);
+    return {0, luma.offset, luma.step, width, height};
+  }
+  const ChromaAccess chroma = chroma_access(format);
+  return {component == 1 ? chroma.cb_plane : chroma.cr_plane,
+          component == 1 ? chroma.cb_offset : chroma.cr_offset, chroma.step,
+          chroma_width(chroma, width), ceil_div(height, 1 << chroma.shift_y)};
+}
+
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,
                   std::uint8_t* cr) {
   if (is_rgb(frame.format)) {

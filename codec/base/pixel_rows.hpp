@@ -35,6 +35,14 @@ struct LumaAccess {
 };
 LumaAccess luma_access(PixelFormat format);
 
+/// Sample x of row y of a component is data[plane][y * stride + offset + x * step].
+struct ComponentLayout {
+  int plane, offset, step;
+  int width, height;
+};
+/// Components are in the order Y Cb Cr or R G B; grey has the first alone.
+ComponentLayout component_layout(PixelFormat format, int component, int width, int height);
+
 /// Reads row y of the frame: one sample a pixel; sub-sampled chroma is repeated. cb and cr are not
 /// written for gray8 or if they are null. Rows have room for `width` samples.
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,

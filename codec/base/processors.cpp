@@ -57,7 +57,7 @@ std::optional<int> limit_of_version_1(const std::string& folder) {
                                line_of(folder + "/cpu.cfs_period_us"));
 }
 
-/// Of a group, "/a/b", and of all above it.
+/// The least limit of a group, "/a/b", and of all groups above it.
 template <typename Limit>
 std::optional<int> least_of_all_above(const std::string& root, std::string group,
                                       const Limit& limit_of) {

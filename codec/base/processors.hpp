@@ -8,13 +8,13 @@
 
 namespace zerorun {
 
-/// What a file cpu.max says: microseconds allowed in a period, and the period. Nothing if there is
-/// no limit or the text is not of that form.
+/// The processors that a file cpu.max allows: microseconds allowed in a period, and the period.
+/// Nothing if there is no limit or the text has another form.
 std::optional<int> processors_of_cpu_max(std::string_view text);
 
-/// Of the process's control groups, of both versions, and all above them. `groups`: the text of
-/// /proc/self/cgroup. `root`: where control groups are mounted; those of version 1 in folders
-/// below.
+/// The least limit of the process's control groups, of both versions, and of all groups above them.
+/// `groups`: the text of /proc/self/cgroup. `root`: where control groups are mounted; those of
+/// version 1 in folders below.
 std::optional<int> processors_of_groups(std::string_view groups, const std::string& root);
 
 }  // namespace zerorun

@@ -28,9 +28,8 @@ void set_test_devices(const TestDevices& devices) {
 
 int test_device_count() { return chosen_devices.count; }
 
-bool is_failing_device(int device) { return device == chosen_devices.failing; }
-
-Status next_frame_of_failing(int device) {
+Status failure_for_test(int device) {
+  if (device < 0 || device != chosen_devices.failing) return Status::ok();
   if (chosen_devices.begun++ < chosen_devices.frames) return Status::ok();
   return Status(Errc::device_failure, "device " + std::to_string(device) + " fails for a test");
 }

@@ -6,7 +6,7 @@
 
 namespace zerorun {
 
-/// What a test chooses. Nothing but a test does.
+/// The choice of a test.
 struct TestDevices {
   int count = 0;     ///< the CPU pretends to be so many CUDA devices, up to 64, and there are no
                      ///< others; 0: it does not pretend
@@ -19,8 +19,8 @@ void set_test_devices(const TestDevices& devices);
 
 /// How many devices the CPU pretends to be; 0: it does not pretend.
 int test_device_count();
-bool is_failing_device(int device);
-/// To be called for each frame of the failing device. Errors: device_failure, after its frames.
-Status next_frame_of_failing(int device);
+/// To be called after each frame of a device. Errors: device_failure, of the failing device after
+/// its frames.
+Status failure_for_test(int device);
 
 }  // namespace zerorun

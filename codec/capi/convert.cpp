@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "codec/base/choices.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::capi {
@@ -15,8 +17,9 @@ namespace {
 
 /// An enumerator of C as one of C++; both count from 0 without gaps.
 template <typename Enum>
-Status choose(std::int64_t value, std::int64_t count, const char* name, Enum& out) {
-  if (value < 0 || value >= count)
+Status choose(std::int64_t value, const char* name, Enum& out,
+              std::size_t count = std::size(kChoices<Enum>)) {
+  if (value < 0 || static_cast<std::uint64_t>(value) >= count)
     return Status(Errc::invalid_argument,
                   std::string(name) + " " + std::to_string(value) + " is not known");
   out = static_cast<Enum>(value);
@@ -89,20 +92,20 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   if (params.quality != 0) out.quality = params.quality;
   Subsampling sampling{};
   if (params.subsampling != ZERORUN_SUBSAMPLING_AS_FRAME) {
-    ZR_TRY(choose(std::int64_t{params.subsampling} - 1, 6, "subsampling", sampling));
+    ZR_TRY(choose(std::int64_t{params.subsampling} - 1, "subsampling", sampling));
     out.subsampling = sampling;
   }
-  ZR_TRY(choose(params.huffman, 3, "huffman", out.huffman));
+  ZR_TRY(choose(params.huffman, "huffman", out.huffman));
   ZR_LET(restart, to_restart(params.restart, params.restart_count));
   out.restart = restart;
-  ZR_TRY(choose(params.backend, 3, "backend", out.backend));
+  ZR_TRY(choose(params.backend, "backend", out.backend));
   out.device = params.device;
   out.threads = params.threads;
   out.jfif_header = params.no_jfif_header == 0;
-  ZR_TRY(choose(params.tune, 4, "tune", out.tune));
-  ZR_TRY(choose(params.effort, 2, "effort", out.effort));
-  ZR_TRY(choose(params.tables, 5, "tables", out.tables));
-  ZR_TRY(choose(params.instruction_set, 6, "instruction set", out.instruction_set));
+  ZR_TRY(choose(params.tune, "tune", out.tune));
+  ZR_TRY(choose(params.effort, "effort", out.effort));
+  ZR_TRY(choose(params.tables, "tables", out.tables));
+  ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
   if (params.pixel_aspect_x != 0 || params.pixel_aspect_y != 0) {
     out.pixel_aspect_x = params.pixel_aspect_x;
     out.pixel_aspect_y = params.pixel_aspect_y;
@@ -121,10 +124,10 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
   DecodeParams out;
   if (params.nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
   out.strict = params.strict != 0;
-  ZR_TRY(choose(params.backend, 3, "backend", out.backend));
+  ZR_TRY(choose(params.backend, "backend", out.backend));
   out.device = params.device;
   out.threads = params.threads;
-  ZR_TRY(choose(params.instruction_set, 6, "instruction set", out.instruction_set));
+  ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
   if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
   if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
   if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
@@ -133,7 +136,7 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
 
 Result<PixelFormat> to_format(std::int32_t format) {
   PixelFormat out{};
-  if (Status status = choose(format, kPixelFormatCount, "pixel format", out); !status)
+  if (Status status = choose(format, "pixel format", out, kPixelFormatCount); !status)
     return Status(Errc::invalid_frame, status.detail());
   return out;
 }

@@ -46,7 +46,7 @@ Result<T> read_struct(const T* given, std::size_t least, const char* name) {
   return out;
 }
 
-/// The way back: writes as much as the caller has room for, but not struct_size.
+/// The inverse: writes as much as the caller has room for, but not struct_size.
 template <typename T>
 void write_struct(const T& from, T* to) {
   if (to == nullptr || to->struct_size <= sizeof to->struct_size) return;
@@ -115,7 +115,7 @@ zerorun_status create_handle(Handle** out, zerorun_error* error, Create&& create
   });
 }
 
-/// The same for a handle whose struct starts with an `Object object`.
+/// create_handle() for a struct that starts with an `Object object`.
 template <typename Object, typename Params, typename Handle>
 zerorun_status create_with(const Params* params, Handle** out, zerorun_error* error) noexcept {
   return create_handle(out, error, [&]() -> Result<Object> {

@@ -18,7 +18,7 @@ struct DivisorTables {
 /// Right of and below a plane's valid part its last column and row are repeated. Blocks that hold
 /// no sample (MCU padding) get the DC of the previous block in the MCU and no AC. With active rules
 /// AC coefficients are decided by arith/tune.hpp; DC is always rounded. Rules may say that clipped
-/// samples are moved (arith/overshoot.hpp) before the transform.
+/// samples are moved (overshoot_of()) before the transform.
 struct FdctQuantArgs {
   ScanLayout layout;
   ConstPlaneView plane[kMaxComponents];

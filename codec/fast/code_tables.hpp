@@ -37,7 +37,7 @@ struct CodeTables {
 };
 void fill_code_tables(const HuffmanEncodeTables& tables, CodeTables& out);
 void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out);
-/// Of the tables of T.81 Annex K, made once.
+/// For the tables of T.81 Annex K, made once.
 const CodeTables& standard_code_tables();
 
 struct TokenCounts {

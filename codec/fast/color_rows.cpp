@@ -1,13 +1,13 @@
-// The first stage of the encoder by the fast kernels.
+// The first stage of the encoder and the last of the decoder by the fast kernels.
 // SPDX-License-Identifier: MIT
 #include "codec/fast/color_rows.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
-#include "codec/fast/frame_rows.hpp"
 
 namespace zerorun::fast {
 namespace {
@@ -95,6 +95,251 @@ void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& a,
   Exec exec;
   exec.rows = &rows;
   (void)color_subsample_cpu(a, exec);  // the CPU stages cannot fail
+}
+
+namespace {
+
+/// A component's rows at the size of the picture; scratch memory for them.
+class EnlargedRows {
+ public:
+  EnlargedRows(const ColorKernels& kernels, const ColorUpsampleArgs& a, int c, std::uint8_t* memory)
+      : kernels_(kernels),
+        a_(a),
+        c_(c),
+        filter_(filter_of(a, c)),
+        out_(memory),
+        sums_(reinterpret_cast<std::uint16_t*>(memory + row_bytes(a.plane[c].width))) {}
+
+  static std::size_t row_bytes(int width) { return 4 * static_cast<std::size_t>(width) + 256; }
+  static std::size_t memory_bytes(int width) {
+    return row_bytes(width) + 2 * (static_cast<std::size_t>(width) + 2 * kRowPadding);
+  }
+  static bool can(const ColorUpsampleArgs& a, int c) {
+    return filter_of(a, c) != UpsampleFilter::repeat || a.h[c] == a.h_max ||
+           2 * a.h[c] == a.h_max || 4 * a.h[c] == a.h_max;
+  }
+
+  /// Padded; valid until the next call.
+  const std::uint8_t* row(int y) {
+    const ConstPlaneView& plane = a_.plane[c_];
+    const int cy = nearer(y, a_.v[c_], a_.v_max);
+    const std::uint8_t* near = plane_row(plane, cy);
+    const std::uint8_t* far = plane_row(plane, further(y, cy, plane.height));
+    switch (filter_) {
+      case UpsampleFilter::copy:
+        return near;
+      case UpsampleFilter::fancy_2x1:
+        kernels_.fancy_2(near, nullptr, plane.width, sums_, out_);
+        break;
+      case UpsampleFilter::fancy_2x2:
+        kernels_.fancy_2(near, far, plane.width, sums_, out_);
+        break;
+      case UpsampleFilter::fancy_1x2:
+        kernels_.fancy_1x2(near, far, plane.width, triangle_bias(y), out_);
+        break;
+      case UpsampleFilter::repeat:
+        if (a_.h[c_] == a_.h_max) return near;
+        if (2 * a_.h[c_] == a_.h_max) {
+          kernels_.repeat_2(near, plane.width, out_);
+          break;
+        }
+        // The sums are of no use here, and have room for a row twice as long.
+        kernels_.repeat_2(near, plane.width, reinterpret_cast<std::uint8_t*>(sums_));
+        kernels_.repeat_2(reinterpret_cast<std::uint8_t*>(sums_), 2 * plane.width, out_);
+        break;
+    }
+    return out_;
+  }
+
+ private:
+  const ColorKernels& kernels_;
+  const ColorUpsampleArgs& a_;
+  int c_;
+  UpsampleFilter filter_;
+  std::uint8_t* out_;
+  std::uint16_t* sums_;
+};
+
+/// Y, Cb and Cr at the size of the picture; grey has neutral chroma. `rows` is scratch memory.
+class PictureRows {
+ public:
+  PictureRows(const ColorKernels& kernels, const ColorUpsampleArgs& a,
+              std::vector<std::uint8_t>& rows, std::size_t more = 0)
+      : components_(a.components) {
+    const int widest = std::max({a.plane[0].width, a.plane[1].width, a.plane[2].width});
+    const std::size_t bytes = EnlargedRows::memory_bytes(widest) / 64 * 64 + 64;
+    neutral_bytes_ = static_cast<std::size_t>(a.frame.width) + kRowPadding;
+    rows.resize(3 * bytes + neutral_bytes_ + more);
+    for (int c = 0; c < components_; ++c)
+      row_[c].emplace(kernels, a, c, rows.data() + static_cast<std::size_t>(c) * bytes);
+    neutral_ = rows.data() + 3 * bytes;
+    std::memset(neutral_, 128, neutral_bytes_);
+  }
+  static bool can(const ColorUpsampleArgs& a) {
+    bool can = a.components == 1 || a.model == ColorModel::ycbcr;
+    for (int c = 0; c < a.components; ++c) can = can && EnlargedRows::can(a, c);
+    return can;
+  }
+
+  std::uint8_t* more() const { return neutral_ + neutral_bytes_; }
+  /// Padded; valid until the next call for the component.
+  const std::uint8_t* row(int c, int y) { return c < components_ ? row_[c]->row(y) : neutral_; }
+
+ private:
+  int components_;
+  std::optional<EnlargedRows> row_[kMaxComponents];
+  std::uint8_t* neutral_;
+  std::size_t neutral_bytes_;
+};
+
+void upsample_rgb(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
+                  std::vector<std::uint8_t>& rows) {
+  PictureRows picture(kernels, a, rows);
+  const RgbOrder order = rgb_order(a.frame.format);
+  for (int y = a.first_row; y < last_row; ++y)
+    kernels.ycc_to_rgb(picture.row(0, y), picture.row(1, y), picture.row(2, y), a.frame.width,
+                       order, frame_row(a.frame, 0, y));
+}
+
+void copy_luma(const ColorUpsampleArgs& a, int y, const std::uint8_t* luma) {
+  std::memcpy(frame_row(a.frame, 0, y), luma, static_cast<std::size_t>(a.frame.width));
+}
+
+void upsample_gray(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
+                   std::vector<std::uint8_t>& rows) {
+  PictureRows picture(kernels, a, rows);
+  for (int y = a.first_row; y < last_row; ++y) copy_luma(a, y, picture.row(0, y));
+}
+
+/// A row of YUYV or UYVY. All rows are padded; `both` has room for both chroma rows.
+void pack_422(const ColorKernels& kernels, const ColorUpsampleArgs& a, int y,
+              const std::uint8_t* luma, const std::uint8_t* cb, const std::uint8_t* cr,
+              std::uint8_t* both) {
+  const int pairs = component_extent(a.frame.width, 1, 2);
+  const bool luma_first = a.frame.format == PixelFormat::yuyv;
+  std::uint8_t* const out = frame_row(a.frame, 0, y);
+  kernels.interleave(cb, cr, pairs, both);
+  kernels.interleave(luma_first ? luma : both, luma_first ? both : luma, 2 * pairs, out);
+  // In the last of an odd number of pixels the second luma repeats the first.
+  if (a.frame.width % 2 != 0)
+    out[2 * a.frame.width + (luma_first ? 0 : 1)] = luma[a.frame.width - 1];
+}
+
+void join_packed_422(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
+                     std::vector<std::uint8_t>& rows) {
+  rows.resize(static_cast<std::size_t>(a.frame.width) + 2 * kRowPadding);
+  for (int y = a.first_row; y < last_row; ++y)
+    pack_422(kernels, a, y, plane_row(a.plane[0], y), plane_row(a.plane[1], y),
+             plane_row(a.plane[2], y), rows.data());
+}
+
+void join_semi_planar(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row) {
+  for (int y = a.first_row; y < last_row; ++y)
+    std::memcpy(frame_row(a.frame, 0, y), plane_row(a.plane[0], y),
+                static_cast<std::size_t>(a.frame.width));
+  const int cb = a.frame.format == PixelFormat::nv12 ? 1 : 2;
+  for (int cy = a.first_row / 2; cy < ceil_div(last_row, 2); ++cy)
+    kernels.interleave(plane_row(a.plane[cb], cy), plane_row(a.plane[3 - cb], cy),
+                       component_extent(a.frame.width, 1, 2), frame_row(a.frame, 1, cy));
+}
+
+/// YCbCr of another sampling than the stream's: from the enlarged picture by the encoder's filters.
+class Resampler {
+ public:
+  /// `memory` has bytes().
+  Resampler(const ColorKernels& kernels, const ColorUpsampleArgs& a, std::uint8_t* memory)
+      : kernels_(kernels),
+        a_(a),
+        want_(luma_factors(native_subsampling(a.frame.format))),
+        out_width_(component_extent(a.frame.width, 1, want_.h)),
+        stride_(row_bytes(a.frame.width)),
+        memory_(memory) {}
+  static std::size_t row_bytes(int width) {
+    return static_cast<std::size_t>(width) + 4 + 2 * kRowPadding;
+  }
+  static std::size_t bytes(int width) { return 8 * row_bytes(width); }
+
+  LumaFactors want() const { return want_; }
+
+  /// The i-th of the rows that one row of chroma is made from.
+  void add(int i, int c, const std::uint8_t* row) {
+    std::uint8_t* const line = full(i, c);
+    const auto width = static_cast<std::size_t>(a_.frame.width);
+    std::memcpy(line, row, width);
+    std::memset(line + width, line[width - 1],
+                static_cast<std::size_t>(out_width_ * want_.h) - width);
+  }
+
+  void finish(int y, const std::uint8_t* luma) {
+    for (int c = 1; c < 3; ++c) {
+      if (want_.h == 2)
+        kernels_.box_2(full(0, c), full(1, c), want_.v, small(c), out_width_);
+      else
+        box_filter_row(full(0, c), full(1, c), want_.h, want_.v, small(c), out_width_);
+    }
+    const int cy = y / want_.v;
+    const auto width = static_cast<std::size_t>(out_width_);
+    if (is_packed_422(a_.frame.format))
+      return pack_422(kernels_, a_, y, luma, small(1), small(2), full(0, 1));
+    if (is_semi_planar(a_.frame.format)) {
+      const int cb = a_.frame.format == PixelFormat::nv12 ? 1 : 2;
+      kernels_.interleave(small(cb), small(3 - cb), out_width_, frame_row(a_.frame, 1, cy));
+      return;
+    }
+    for (int c = 1; c < 3; ++c)
+      std::memcpy(frame_row(a_.frame, static_cast<std::size_t>(c), cy), small(c), width);
+  }
+
+ private:
+  std::uint8_t* line(int number) const {
+    return memory_ + static_cast<std::size_t>(number) * stride_;
+  }
+  std::uint8_t* full(int i, int c) const { return line(2 * i + c - 1); }
+  std::uint8_t* small(int c) const { return line(3 + c); }
+
+  const ColorKernels& kernels_;
+  const ColorUpsampleArgs& a_;
+  LumaFactors want_;
+  int out_width_;
+  std::size_t stride_;
+  std::uint8_t* memory_;
+};
+
+void resample_ycc(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
+                  std::vector<std::uint8_t>& rows) {
+  PictureRows picture(kernels, a, rows, Resampler::bytes(a.frame.width));
+  Resampler resampler(kernels, a, picture.more());
+  const bool packed = is_packed_422(a.frame.format);
+  for (int y = a.first_row; y < last_row; y += resampler.want().v) {
+    const std::uint8_t* luma = nullptr;
+    for (int i = 0; i < resampler.want().v; ++i) {
+      const int at = std::min(y + i, a.frame.height - 1);
+      luma = picture.row(0, at);
+      if (y + i < a.frame.height && !packed) copy_luma(a, y + i, luma);
+      for (int c = 1; c < 3; ++c) resampler.add(i, c, picture.row(c, at));
+    }
+    resampler.finish(y, luma);
+  }
+}
+
+}  // namespace
+
+void color_upsample(const ColorKernels& kernels, const ColorUpsampleArgs& a,
+                    std::vector<std::uint8_t>& rows) {
+  const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
+  const bool can = PictureRows::can(a);
+  if (is_rgb(a.frame.format)) {
+    if (can) return upsample_rgb(kernels, a, last_row, rows);
+  } else if (a.frame.format == PixelFormat::gray8) {
+    if (can) return upsample_gray(kernels, a, last_row, rows);
+  } else if (stored_as_wanted(a)) {
+    if (is_semi_planar(a.frame.format)) return join_semi_planar(kernels, a, last_row);
+    if (is_packed_422(a.frame.format)) return join_packed_422(kernels, a, last_row, rows);
+  } else if (can) {
+    return resample_ycc(kernels, a, last_row, rows);
+  }
+  Exec exec;
+  (void)color_upsample_cpu(a, exec);  // the CPU stages cannot fail
 }
 
 }  // namespace zerorun::fast

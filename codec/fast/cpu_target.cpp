@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/fast/cpu_target.hpp"
 
-#include <array>
+#include "codec/base/choices.hpp"
 
 #if defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
 #include <cpuid.h>
@@ -10,9 +10,6 @@
 
 namespace zerorun {
 namespace {
-
-constexpr std::array<std::string_view, 6> kNames{"best", "scalar", "sse4",
-                                                 "avx2", "avx512", "neon"};
 
 #if defined(ZERORUN_HAVE_HIGHWAY) && defined(__x86_64__)
 /// Clang 14's __builtin_cpu_supports() does not know the word.
@@ -48,15 +45,11 @@ std::vector<CpuTarget> find_targets() {
 
 }  // namespace
 
-std::string_view name(CpuTarget target) noexcept {
-  const auto index = static_cast<std::size_t>(target);
-  return index < kNames.size() ? kNames[index] : "?";
-}
+std::string_view name(CpuTarget target) noexcept { return word_of(target); }
 
 std::optional<CpuTarget> cpu_target_from_name(std::string_view name) noexcept {
-  for (std::size_t i = 1; i < kNames.size(); ++i)
-    if (kNames[i] == name) return static_cast<CpuTarget>(i);
-  return std::nullopt;
+  const auto target = parse_choice<CpuTarget>(name);
+  return target == CpuTarget::best ? std::nullopt : target;
 }
 
 const std::vector<CpuTarget>& cpu_targets() {

@@ -16,7 +16,7 @@ using CpuTarget = InstructionSet;
 /// All names but "best".
 std::optional<CpuTarget> cpu_target_from_name(std::string_view name) noexcept;
 
-/// What this build has and this machine can run, scalar first, the best one last.
+/// The sets that this build has and this machine can run, scalar first, the best one last.
 const std::vector<CpuTarget>& cpu_targets();
 
 }  // namespace zerorun

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/fast/count_tables.hpp"
 #include "codec/fast/cpu_target.hpp"
 #include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -31,7 +30,7 @@ struct CoefficientRun {
   alignas(64) std::int16_t coefficient[kMaxBlocks * kBlockSize];
   /// Zig-zag positions up to the last one that may be other than 0: 1..64; kWideBlock.
   std::uint8_t extent[kMaxBlocks];
-  /// Of each block of an MCU: the row's first block in both arrays, the blocks of the row in an
+  /// For each block of an MCU: the row's first block in both arrays, the blocks of the row in an
   /// MCU, and the block's place among them.
   struct Place {
     std::int32_t row, h, x;

@@ -10,7 +10,7 @@
 
 namespace zerorun::fast {
 
-/// What the slices of a frame share.
+/// The common part of the slices of a frame.
 struct FrameCoding {
   const EncodeKernels* kernels;
   const ScanLayout* layout;

@@ -2,19 +2,119 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
+#include "codec/decode/byte_unstuff.hpp"
+#include "codec/decode/interval_state.hpp"
 #include "codec/fast/decode_kernels.hpp"
-#include "codec/fast/interval_parts.hpp"
-#include "codec/fast/unstuffer.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::fast {
+
+/// byte_unstuff in pieces of the data, for several threads. It equals byte_unstuff_cpu(); test:
+/// Unstuffer.AnyDataInAnyNumberOfPieces.
+///
+/// cut(), unstuff() for each job, join(), and move() for each job but the first, whose bytes lie
+/// where they belong. Keeps its memory from scan to scan.
+class Unstuffer {
+ public:
+  explicit Unstuffer(const DecodeKernels& kernels) : kernels_(kernels) {}
+
+  /// `data` may go on behind the scan.
+  void cut(std::span<const std::uint8_t> data, int jobs);
+  void unstuff(int job);
+  void join();
+  void move(int job);
+
+  /// After the last step: clean bytes, and kReadAhead zeros behind them.
+  const std::uint8_t* bytes() const { return clean_.data(); }
+  /// With the closing entry.
+  std::span<const EntropySegment> segments() const { return segments_; }
+  /// Up to the marker that ends the scan.
+  std::uint64_t consumed_bytes() const { return consumed_bytes_; }
+
+ private:
+  struct Marker {
+    std::uint64_t clean;   // bytes of the piece before it
+    std::uint64_t source;  // offset in the data of the byte behind it
+    std::uint8_t code;
+  };
+  struct Piece {
+    const std::uint8_t *begin, *end;
+    std::uint8_t* out;
+    std::uint64_t clean = 0, place = 0;  // clean bytes, and where they belong
+    std::vector<Marker> markers;         // RSTm
+    const std::uint8_t* scan_end = nullptr;
+  };
+
+  const DecodeKernels& kernels_;
+  std::span<const std::uint8_t> data_;
+  std::vector<Piece> pieces_;
+  std::size_t count_ = 0;
+  std::atomic<int> last_{0};  // no piece behind this one belongs to the scan
+  Buffer<std::uint8_t> apart_, clean_;
+  std::vector<EntropySegment> segments_;
+  std::uint64_t consumed_bytes_ = 0;
+};
+
+/// Parts of a restart interval that threads decode at the same time.
+///
+/// The bytes do not say where a part begins, nor its DC predictions. Walks from guesses find a
+/// start of an MCU near each cut, because walks over the same bits soon meet; other walks count the
+/// MCUs from there to the next part and sum up the DC differences. Meanwhile the first part is
+/// decoded, and the last one needs no count. Decoding then shows whether each part ends where the
+/// next one begins, with its predictions, because the walks may have been wrong. In damaged data
+/// the parts up to the damage are right.
+class IntervalParts {
+ public:
+  /// `cycle` and `bytes` outlive the decoding of the interval.
+  void cut(const DecodeKernels& kernels, const CountCycle& cycle, const std::uint8_t* bytes,
+           const IntervalState& interval, int threads);
+  /// Parts to decode; fewer after join(), if not all begin as they should.
+  int parts() const { return parts_; }
+  /// Where a part ends at the earliest.
+  std::uint64_t stop(int part) const { return cuts_[static_cast<std::size_t>(part) + 1].from; }
+
+  /// Jobs for any threads, 0 .. count_jobs() - 1.
+  int count_jobs() const { return (parts_ - 2) / kCountWalks; }
+  void count(int job);
+
+  /// `first_end` is the end of the first part; `goes_on`: nothing was wrong before it. Counts again
+  /// what does not fit together. A part in which the count goes wrong becomes the last.
+  void join(const McuStart& first_end, bool goes_on);
+
+  /// After join(). The last part goes to the end of the interval.
+  const McuStart& start(int part) const { return starts_[static_cast<std::size_t>(part)]; }
+  /// The end of the interval.
+  std::int64_t end_mcu() const { return interval_.end_mcu; }
+  std::uint64_t end_bit() const { return interval_.end_bit; }
+
+ private:
+  struct Cut {
+    std::uint64_t from;   // about where the part begins
+    std::uint64_t start;  // a start of an MCU, as it seems
+    CountWalk walk{};
+  };
+
+  void run(CountWalk* walks, int count) const;
+  /// Goes on from the start of a part to that of the next one. False: the count went wrong.
+  bool pass_part(std::size_t part, McuStart& at);
+
+  const DecodeKernels* kernels_ = nullptr;
+  const CountCycle* cycle_ = nullptr;
+  const std::uint8_t* bytes_ = nullptr;
+  IntervalState interval_;
+  std::uint64_t warm_bits_ = 0;
+  std::vector<Cut> cuts_;
+  int parts_ = 0;
+  std::vector<McuStart> starts_;
+};
 
 /// A component's samples.
 struct SamplePlane {
@@ -55,7 +155,7 @@ class ScanDecoder {
     decode_mcus(interval.at, interval.end_mcu, interval.end_bit + 1, interval.end_bit, worker);
   }
 
-  /// The same for one interval on several threads, in steps as above.
+  /// Decodes one interval on several threads, in steps as above.
   /// 1. Returns the jobs of step 2.
   int cut_interval(const IntervalState& interval, int threads);
   /// 2. Decodes the first part, or searches and counts.
@@ -115,7 +215,7 @@ class ScanDecoder {
   Row row_[kMaxBlocksPerMcu] = {};
   int rows_ = 0;
 
-  // Of an interval that is decoded in parts.
+  // State of an interval that is decoded in parts.
   CountCycle cycle_;
   IntervalParts parts_;
   std::vector<McuStart> part_ends_;

@@ -25,6 +25,17 @@
 #define ZR_FAST_TARGET 0
 #endif
 
+/// The table `name` that was compiled for an instruction set.
+#undef ZR_KERNELS_OF
+#if HWY_ARCH_ARM_A64
+#define ZR_KERNELS_OF(target, name) (static_cast<void>(target), N_NEON::name)
+#else
+#define ZR_KERNELS_OF(target, name)             \
+  ((target) == CpuTarget::avx512 ? N_AVX3::name \
+   : (target) == CpuTarget::avx2 ? N_AVX2::name \
+                                 : N_SSE4::name)
+#endif
+
 #if ZR_FAST_TARGET
 HWY_BEFORE_NAMESPACE();
 namespace zerorun::fast::HWY_NAMESPACE {

@@ -9,12 +9,6 @@
 namespace zerorun {
 namespace {
 
-template <std::size_t N, typename T>
-std::string_view name_in(const std::string_view (&names)[N], T value) {
-  const auto i = static_cast<std::size_t>(value);
-  return i < N ? names[i] : "unknown";
-}
-
 /// What decisions weigh: a squared error of one step, in 256ths of a bit, and the bits of chroma,
 /// in 16ths. Fewer bits keep more of chroma, where colours meet.
 struct Weights {
@@ -100,19 +94,6 @@ void fill_bits(int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
 }
 
 }  // namespace
-
-std::string_view name(Tune tune) noexcept {
-  static constexpr std::string_view kNames[] = {"exact", "photo", "text", "psnr"};
-  return name_in(kNames, tune);
-}
-std::string_view name(Effort effort) noexcept {
-  static constexpr std::string_view kNames[] = {"fast", "best"};
-  return name_in(kNames, effort);
-}
-std::string_view name(QuantTables tables) noexcept {
-  static constexpr std::string_view kNames[] = {"auto", "annex-k", "flat", "ffmpeg", "tuned"};
-  return name_in(kNames, tables);
-}
 
 Status validate_tuning(const EncodeParams& params) {
   if (params.tune > Tune::psnr) return Status(Errc::invalid_argument, "tune has no such value");

@@ -14,8 +14,12 @@ namespace zerorun {
 /// cleared here, so that the next launch check does not report it again.
 Status cuda_failure(cudaError_t error, const char* call);
 
-/// For calls that nobody can do anything about, such as those of destructors: their error must not
-/// become that of the next launch check either.
+inline Status cuda_status(cudaError_t error, const char* call) {
+  return error == cudaSuccess ? Status::ok() : cuda_failure(error, call);
+}
+
+/// For calls whose failure changes nothing, such as those of destructors: the next launch check
+/// must not report it.
 inline void ignore_failure(cudaError_t error) noexcept {
   if (error != cudaSuccess) (void)cudaGetLastError();
 }
@@ -28,6 +32,9 @@ inline void ignore_failure(cudaError_t error) noexcept {
     if (const cudaError_t zr_error = (call); zr_error != cudaSuccess) \
       return ::zerorun::cuda_failure(zr_error, #call);                \
   } while (false)
+
+/// The Status of a CUDA call, for the end of a function.
+#define ZR_CUDA_STATUS(call) ::zerorun::cuda_status((call), #call)
 
 /// The check after a kernel launch. `kernel`: its name, for the message.
 #define ZR_LAUNCH_TRY(kernel)                                                     \

@@ -36,8 +36,7 @@ Status device_exclusive_scan(const In* in, Out* out, std::int64_t count, void* t
                              std::int64_t temp_bytes, cudaStream_t stream) {
   if (count == 0) return Status::ok();
   auto bytes = static_cast<std::size_t>(temp_bytes);
-  ZR_CUDA_TRY(scan(temp, bytes, in, out, count, stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(scan(temp, bytes, in, out, count, stream));
 }
 
 template Status device_exclusive_scan(const std::uint32_t*, std::uint32_t*, std::int64_t, void*,

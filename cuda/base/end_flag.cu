@@ -16,8 +16,8 @@ __global__ void set_flag_kernel(volatile std::uint32_t* flag, std::uint32_t turn
   *flag = turn;
 }
 
-/// Looks at the flag before CUDA is asked to wait: a millisecond or two.
-constexpr int kLooks = 1 << 20;
+/// Polls of the flag before CUDA is asked to wait: a millisecond or two.
+constexpr int kPolls = 1 << 20;
 
 }  // namespace
 
@@ -39,12 +39,11 @@ Status EndFlag::wait(cudaStream_t stream) {
     const std::atomic_ref<std::uint32_t> flag(*flag_.data());
     ZR_CUDA_TRY(launch_behind(set_flag_kernel, 1, 1, stream,
                               static_cast<volatile std::uint32_t*>(flag_.data()), ++turn_));
-    for (int look = 0; look < kLooks; ++look)
+    for (int poll = 0; poll < kPolls; ++poll)
       if (flag.load(std::memory_order_acquire) == turn_) return Status::ok();
   }
   // Long work, or work that failed: the flag may never be set.
-  ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaStreamSynchronize(stream));
 }
 
 }  // namespace zerorun

@@ -21,8 +21,7 @@ class EventLog {
       marks_.push_back({step, std::move(event)});
     }
     marks_[used_].step = step;
-    ZR_CUDA_TRY(cudaEventRecord(marks_[used_++].event.get(), stream));
-    return Status::ok();
+    return ZR_CUDA_STATUS(cudaEventRecord(marks_[used_++].event.get(), stream));
   }
 
   /// Waits for the stream, appends {step, microseconds} for each mark but the last, and forgets

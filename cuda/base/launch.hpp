@@ -14,14 +14,13 @@
 namespace zerorun {
 
 /// CTAs that fill any GPU of today several times over, for kernels whose amount of work only the
-/// device knows: most CTAs beyond that number would find nothing to do.
+/// device knows.
 inline constexpr std::int64_t kManyCtas = 4096;
 
 /// What gridDim.x allows.
 inline constexpr std::int64_t kMaxGrid = 0x7FFFFFFF;
 
-/// CTAs of a kernel that loops over its work with a grid stride: enough for all of it at once, but
-/// never more than `limit`.
+/// CTAs for all of the work at once, but never more than `limit`.
 inline unsigned grid_size(std::int64_t items, std::int64_t per_cta, std::int64_t limit = kMaxGrid) {
   return static_cast<unsigned>(std::clamp<std::int64_t>(ceil_div(items, per_cta), 1, limit));
 }
@@ -116,8 +115,7 @@ cudaError_t launch_alone(void (*kernel)(Args...), const LaunchShape& shape, cuda
 }
 
 /// The device prepares the kernel while the one before it in the stream still runs, which saves
-/// some microseconds between the two. Where the device cannot do this (before Hopper), it is an
-/// ordinary launch.
+/// some microseconds. Before Hopper it is an ordinary launch.
 template <typename... Args>
 cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
                           const Args&... args) {
@@ -139,15 +137,14 @@ __device__ inline void wait_for_previous_kernel() {
 }
 
 /// The kernel that is launched behind this one may begin as soon as all CTAs have called this, or
-/// have ended. Behind wait_for_previous_kernel() it has all of this kernel; what it needs before,
-/// it must wait for by other means.
+/// have ended. What this kernel writes it has only behind wait_for_previous_kernel().
 __device__ inline void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-/// Whether an earlier kernel found that this one has nothing to do; it cannot take it back.
+/// Whether an earlier kernel found that this one has nothing to do.
 __device__ inline bool is_skipped(const std::uint32_t* skip) {
   std::uint32_t found = 0;
   if (skip != nullptr) found = *skip;

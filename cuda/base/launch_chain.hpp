@@ -1,6 +1,5 @@
 // Kernels that are launched one behind the other, again and again with other arguments: a CUDA
-// graph whose nodes get new arguments each time. The host then makes one call that costs much
-// instead of one for each kernel.
+// graph whose nodes get new arguments each time. The host then makes one launch instead of several.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -76,6 +75,8 @@ class LaunchChain {
   Functions functions() const;
   Graph* find();
   bool make(Graph& graph);
+  template <typename Params>
+  static void fill(Params& params, Kernel& kernel);
   bool add_nodes(Graph& graph);
   bool set_arguments(const Graph& graph);
   cudaError_t launch_singly();

@@ -1,42 +1,54 @@
-// Captures, keeps and evicts graphs.
+// Makes, keeps and evicts the CUDA graphs of LaunchGraphs and of LaunchChain.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/launch_graphs.hpp"
 
 #include <algorithm>
 
-#include "cuda/base/apart_from_captures.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/base/graph_loop.hpp"
+#include "cuda/base/launch_chain.hpp"
 
 namespace zerorun {
 namespace {
 
-Status enqueue_all(const LaunchGraphs::Rounds& rounds, cudaStream_t stream) {
-  ZR_TRY(rounds.first(stream));
-  for (int i = 0; i < rounds.most; ++i) ZR_TRY(rounds.round(stream));
-  return Status::ok();
-}
+/// While a thread captures, CUDA refuses some calls to all other threads, except to those that have
+/// chosen the relaxed mode, as this object does while it lives.
+class ApartFromCaptures {
+ public:
+  ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~ApartFromCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ApartFromCaptures(const ApartFromCaptures&) = delete;
+  ApartFromCaptures& operator=(const ApartFromCaptures&) = delete;
 
-/// Null if it fails.
-cudaGraphExec_t instantiate(cudaGraph_t graph) {
-  cudaGraphExec_t executable = nullptr;
-  return cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess ? executable : nullptr;
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+/// Adds a node behind `behind`, or the first one of the graph.
+cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* behind,
+                     const cudaGraphEdgeData& edge, cudaGraphNodeParams* params) {
+  const std::size_t edges = behind != nullptr ? 1 : 0;
+  const cudaGraphEdgeData* const data = behind != nullptr ? &edge : nullptr;
+#if CUDART_VERSION >= 13000  // since then the plain names are those with edges
+  return cudaGraphAddNode(node, graph, behind, data, edges, params);
+#else
+  return cudaGraphAddNode_v2(node, graph, behind, data, edges, params);
+#endif
 }
 
 }  // namespace
 
-Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Rounds& rounds) {
+Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
   Entry* const entry = find(key);
   if (entry == nullptr) {
     remember(key);
-    return enqueue_all(rounds, stream);
+    return enqueue(stream);
   }
   entry->last_use = ++uses_;
   if (entry->graph == nullptr && works_) {
-    entry->graph = capture(rounds);
+    entry->graph = capture(enqueue);
     works_ = entry->graph != nullptr;
   }
-  if (entry->graph == nullptr) return enqueue_all(rounds, stream);
+  if (entry->graph == nullptr) return enqueue(stream);
   ZR_CUDA_TRY(cudaGraphLaunch(entry->graph, stream));
   ++replays_;
   return Status::ok();
@@ -44,7 +56,7 @@ Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Rounds& roun
 
 void LaunchGraphs::forget_all() noexcept {
   std::for_each(entries_.begin(), entries_.end(), forget);
-  works_ = loops_work_ = true;
+  works_ = true;
 }
 
 LaunchGraphs::Entry* LaunchGraphs::find(const Key& key) {
@@ -63,35 +75,16 @@ void LaunchGraphs::remember(const Key& key) {
 }
 
 /// Null if the device or its driver cannot capture, or if a launch fails, which then reports why.
-cudaGraphExec_t LaunchGraphs::capture(const Rounds& rounds) {
+cudaGraphExec_t LaunchGraphs::capture(const Enqueue& enqueue) {
   const ApartFromCaptures apart;
   if (recording_.get() == nullptr && !recording_.create()) return nullptr;
-  if (rounds.most > 0 && loops_work_) {
-    if (cudaGraphExec_t loop = capture_loop(rounds); loop != nullptr) return loop;
-    loops_work_ = false;
-  }
-  return capture_all(rounds);
-}
-
-cudaGraphExec_t LaunchGraphs::capture_loop(const Rounds& rounds) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  if (cudaGraphCreate(&graph, 0) == cudaSuccess) {
-    if (record_loop(graph, recording_.get(), rounds.first, rounds.round, rounds.ends))
-      executable = instantiate(graph);
-    ignore_failure(cudaGraphDestroy(graph));
-  }
-  if (executable == nullptr) (void)cudaGetLastError();
-  return executable;
-}
-
-cudaGraphExec_t LaunchGraphs::capture_all(const Rounds& rounds) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   if (cudaStreamBeginCapture(recording_.get(), cudaStreamCaptureModeRelaxed) == cudaSuccess) {
-    const Status enqueued = enqueue_all(rounds, recording_.get());
+    const Status enqueued = enqueue(recording_.get());
     const bool captured = cudaStreamEndCapture(recording_.get(), &graph) == cudaSuccess;
-    if (enqueued && captured) executable = instantiate(graph);
+    if (!enqueued || !captured || cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess)
+      executable = nullptr;
   }
   if (graph != nullptr) ignore_failure(cudaGraphDestroy(graph));
   if (executable == nullptr) (void)cudaGetLastError();
@@ -107,6 +100,116 @@ void LaunchGraphs::forget(Entry& entry) noexcept {
   entry.graph = nullptr;
   entry.key.clear();
   entry.last_use = 0;
+}
+
+LaunchChain::~LaunchChain() { std::ranges::for_each(graphs_, forget); }
+
+void LaunchChain::begin(cudaStream_t stream, bool together) {
+  stream_ = stream;
+  together_ = together;
+  count_ = 0;
+}
+
+LaunchChain::Functions LaunchChain::functions() const {
+  Functions out{};
+  for (std::size_t i = 0; i < count_; ++i) out[i] = kernels_[i].function;
+  return out;
+}
+
+/// The graph for the kernels; null if they come for the first time.
+LaunchChain::Graph* LaunchChain::find() {
+  const Functions wanted = functions();
+  const auto found = std::ranges::find(graphs_, wanted, &Graph::functions);
+  if (found != graphs_.end()) return &*found;
+  Graph& oldest = graphs_[next_++ % graphs_.size()];
+  forget(oldest);
+  oldest.functions = wanted;
+  return nullptr;
+}
+
+cudaError_t LaunchChain::launch() {
+  if (!together_ || count_ == 0) return cudaSuccess;
+  if (works_) {
+    if (Graph* const graph = find(); graph != nullptr) {
+      works_ = (graph->executable != nullptr || make(*graph)) && set_arguments(*graph);
+      if (works_) {
+        ++replays_;
+        return cudaGraphLaunch(graph->executable, stream_);
+      }
+      // The driver knows no such graphs, or a kernel cannot be launched so: then the launch fails,
+      // too, and says why.
+      (void)cudaGetLastError();
+    }
+  }
+  return launch_singly();
+}
+
+cudaError_t LaunchChain::launch_singly() {
+  const KnownDevice* device = nullptr;
+  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  for (std::size_t i = 0; i < count_; ++i) {
+    Kernel& kernel = kernels_[i];
+    const cudaLaunchConfig_t config =
+        config_of(kernel.shape, stream_, attribute, device->limits.programmatic_launches ? 1 : 0);
+    if (cudaError_t error = cudaLaunchKernelExC(&config, kernel.function, kernel.argument.data());
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+bool LaunchChain::make(Graph& graph) {
+  const ApartFromCaptures apart;
+  return cudaGraphCreate(&graph.graph, 0) == cudaSuccess && add_nodes(graph) &&
+         cudaGraphInstantiate(&graph.executable, graph.graph, 0) == cudaSuccess;
+}
+
+/// `Params`: CUDA has two kinds, with the same members.
+template <typename Params>
+void LaunchChain::fill(Params& params, Kernel& kernel) {
+  params.func = const_cast<void*>(kernel.function);
+  params.gridDim = dim3(kernel.shape.grid, kernel.shape.grid_y);
+  params.blockDim = dim3(kernel.shape.threads);
+  params.sharedMemBytes = static_cast<unsigned>(kernel.shape.shared_bytes);
+  params.kernelParams = kernel.argument.data();
+}
+
+bool LaunchChain::add_nodes(Graph& graph) {
+  const KnownDevice* device = nullptr;
+  if (current_device(device) != cudaSuccess) return false;
+  cudaGraphEdgeData edge{};
+  if (device->limits.programmatic_launches) {
+    edge.type = cudaGraphDependencyTypeProgrammatic;
+    edge.from_port = cudaGraphKernelNodePortProgrammatic;
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeKernel;
+    fill(params.kernel, kernels_[i]);
+    const cudaGraphNode_t* const behind = i > 0 ? &graph.node[i - 1] : nullptr;
+    if (add_node(&graph.node[i], graph.graph, behind, edge, &params) != cudaSuccess) return false;
+  }
+  return true;
+}
+
+bool LaunchChain::set_arguments(const Graph& graph) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    cudaKernelNodeParams params{};
+    fill(params, kernels_[i]);
+    if (cudaGraphExecKernelNodeSetParams(graph.executable, graph.node[i], &params) != cudaSuccess)
+      return false;
+  }
+  return true;
+}
+
+void LaunchChain::forget(Graph& graph) noexcept {
+  const ApartFromCaptures apart;
+  if (graph.executable != nullptr) ignore_failure(cudaGraphExecDestroy(graph.executable));
+  if (graph.graph != nullptr) ignore_failure(cudaGraphDestroy(graph.graph));
+  graph = {};
 }
 
 }  // namespace zerorun

@@ -6,10 +6,49 @@
 #include <cstdint>
 
 #include "cuda/base/kept.cuh"
-#include "cuda/base/relaxed.cuh"
 #include "cuda/base/warp.cuh"
 
 namespace zerorun {
+
+// Relaxed loads and stores of 64 and 128 bits, which other CTAs see whole. They imply no order with
+// other accesses: everything that is passed on stands in the word itself.
+
+struct alignas(16) Pair64 {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+__device__ inline std::uint64_t load_relaxed(const std::uint64_t* at) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+  return value;
+}
+
+__device__ inline void store_relaxed(std::uint64_t* at, std::uint64_t value) {
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+/// PTX ISA 8.3: accesses of type .b128 are not split, unlike vectors of two.
+__device__ inline Pair64 load_relaxed(const Pair64* at) {
+  Pair64 value;
+  asm volatile(
+      "{ .reg .b128 whole;\n"
+      "  ld.relaxed.gpu.global.b128 whole, [%2];\n"
+      "  mov.b128 {%0, %1}, whole; }"
+      : "=l"(value.first), "=l"(value.second)
+      : "l"(at)
+      : "memory");
+  return value;
+}
+
+__device__ inline void store_relaxed(Pair64* at, Pair64 value) {
+  asm volatile(
+      "{ .reg .b128 whole;\n"
+      "  mov.b128 whole, {%1, %2};\n"
+      "  st.relaxed.gpu.global.b128 [%0], whole; }" ::"l"(at),
+      "l"(value.first), "l"(value.second)
+      : "memory");
+}
 
 /// State of a tile: two bits of status over 62 bits of sum. Zero-filled memory is "nothing yet".
 inline constexpr int kTileStatusShift = 62;
@@ -71,8 +110,7 @@ __device__ inline std::uint64_t look_back(const std::uint64_t* states, std::uint
 /// beyond that inclusive state. 32 * kWindows states are loaded at once: where a thousand tiles
 /// start together, steps of 32 would take longer than the work of the tiles. Terminates where CTAs
 /// start in the order of their tiles (CUB's scans rely on this too) or take them in order, and
-/// publish before they look back. `Number`: 32 bits save registers; but with them the decoder takes
-/// 17.4 us a frame of 1920x1080 instead of 17.0, many at a time (H200).
+/// publish before they look back. `Number`: 32 bits save registers.
 template <int kWindows, typename Number = std::int64_t, typename Take>
 __device__ void walk_back(const std::uint64_t* states, std::uint32_t tile, Take take) {
   const int lane = static_cast<int>(threadIdx.x % 32);

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cuda/base/check.hpp"
-#include "cuda/base/near_memory.hpp"
 
 namespace zerorun {
 
@@ -42,6 +41,13 @@ class DeviceGuard {
   bool changed_ = false;
   Status status_;
 };
+
+/// Allocates on the node of the current device, where the machine has several nodes with memory and
+/// the device tells its own; else anywhere. For every device. `bytes` > 0.
+cudaError_t allocate_near(void** memory, std::size_t bytes);
+
+/// Releases what allocate_near() gave. Memory that a broken device does not let go stays locked.
+void release_near(void* memory) noexcept;
 
 struct DeviceMemory {
   static constexpr bool kPinned = false;
@@ -87,8 +93,8 @@ class CudaBuffer {
   }
 
   /// At least `count` elements, and at least one, so that data() is never null. Memory that grows
-  /// again gets half as much again, where there is so much: among images of many sizes there often
-  /// is one that is a little larger than all before.
+  /// again grows by half, where there is so much: among images of many sizes there often is one
+  /// that is a little larger than all before.
   Status reserve(std::int64_t count) {
     const auto wanted = static_cast<std::size_t>(count > 0 ? count : 1);
     if (wanted <= capacity_) return Status::ok();

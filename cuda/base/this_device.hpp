@@ -31,4 +31,12 @@ Result<DeviceLimits> current_limits();
 cudaError_t pretend(const KnownDevice& device, const void* kernel, unsigned threads,
                     std::size_t& shared_bytes);
 
+// For tests: devices that have no more than those of another compute capability.
+
+/// 86 or another of kCapabilities: every device has no more than a device of that capability.
+/// Kernels are refused, and processors hold as few CTAs, as there. 0: devices are what they are.
+/// Any other number: no device can be used. To be called before anything asks for a device.
+void set_test_capability(int capability);
+int test_capability();
+
 }  // namespace zerorun

@@ -16,19 +16,18 @@ static_assert(kWarmSubsequences >= 32, "the first warp has no subsequence, and l
 
 /// In place of where a block's first pair is collected: the block does not begin in the chunk.
 inline constexpr std::uint16_t kBeginsElsewhere = 0xFFFF;
-static_assert(4 * sync_words(kMostEnds, kLargeRoom) <= kBeginsElsewhere);
+static_assert(4 * sync_words(kMostEnds) <= kBeginsElsewhere);
 
 /// The number of the thread's subsequence in the scan; the thread has one.
-__device__ inline std::uint32_t own_number(const WalkArgs& a) {
-  return blockIdx.x * a.chunk_subsequences + threadIdx.x - kWarmSubsequences;
+__device__ inline std::uint32_t own_number(const ScanArgs& a) {
+  return blockIdx.x * a.plan.chunk_subsequences + threadIdx.x - kWarmSubsequences;
 }
-__device__ inline bool has_own(const WalkArgs& a) {
+__device__ inline bool has_own(const ScanArgs& a) {
   return threadIdx.x >= kWarmSubsequences && threadIdx.x <= last_subsequence(a);
 }
 
 /// The thread's subsequence, but for what is before it.
-template <typename Shared>
-__device__ OwnSubsequence take_own(const WalkArgs& a, Shared& s) {
+__device__ OwnSubsequence take_own(const ScanArgs& a, ChunkMemory& s) {
   const std::uint32_t sub = threadIdx.x, last = last_subsequence(a);
   OwnSubsequence own{};
   if (!has_own(a) || !s.exists(sub)) return own;
@@ -122,8 +121,7 @@ __device__ inline void store_halves(std::uint16_t* to, const std::uint16_t* from
 
 /// Returns the thread's subsequence with what is before it in the chunk, and the chunk's counts,
 /// which it publishes. After its barrier the memory from s.start on is free.
-template <typename Shared>
-__device__ OwnSubsequence place_own(const WalkArgs& a, Shared& s, std::uint64_t& sum) {
+__device__ OwnSubsequence place_own(const ScanArgs& a, ChunkMemory& s, std::uint64_t& sum) {
   OwnSubsequence own = take_own(a, s);
   std::uint64_t place;
   CountSum(s.sum_scan).ExclusiveSum(pack_counts(own.blocks, own.pairs), place, sum);
@@ -134,8 +132,7 @@ __device__ OwnSubsequence place_own(const WalkArgs& a, Shared& s, std::uint64_t&
 }
 
 /// Leaves the chunk, whose entries are found, to decode_subsequences().
-template <typename Shared>
-__device__ void leave_chunk(const WalkArgs& a, Shared& s) {
+__device__ void leave_chunk(const ScanArgs& a, ChunkMemory& s) {
   std::uint64_t sum;
   const OwnSubsequence own = place_own(a, s, sum);
   if (has_own(a)) a.own[own_number(a)] = own;
@@ -144,14 +141,14 @@ __device__ void leave_chunk(const WalkArgs& a, Shared& s) {
 /// Decodes the chunk, whose entries are found. All threads have passed a barrier since they used
 /// the skip tables, whose memory is `for_tables`. Returns pack_counts() up to the chunk's end; or
 /// 0, if the scan was given up.
-template <typename Shared>
-__device__ std::uint64_t decode_chunk(const WalkArgs& a, Shared& s, std::uint32_t* for_tables) {
+__device__ std::uint64_t decode_chunk(const ScanArgs& a, ChunkMemory& s,
+                                      std::uint32_t* for_tables) {
   std::uint64_t sum;
   const OwnSubsequence own = place_own(a, s, sum);
   const SymbolTables tables = load_symbols(a.tables, a.cycle, for_tables, kThreads);
   const std::uint32_t blocks = blocks_of(sum), pairs = pairs_of(sum);
   const std::uint32_t blocks_from = (pairs + kMostWalkPairs) / 2 * 2;
-  const bool fits = blocks_from + blocks + kMostWalkPairs <= s.pair_room(a.most_ends);
+  const bool fits = blocks_from + blocks + kMostWalkPairs <= s.pair_room(a.plan.most_ends);
   std::uint16_t* const collected = s.pair_memory();
   if (threadIdx.x == 0 && fits)
     collected[blocks_from] = collected[blocks_from + blocks] = kBeginsElsewhere;

@@ -12,8 +12,8 @@ namespace zerorun {
 namespace {
 
 /// How much of the data after a scan's header to send. Mostly that is the scan and EOI, and looking
-/// for the scan's end would take longer than sending all. Where much more may follow, looking for
-/// the end is cheaper. Noise at quality 100 has 1.6 bytes a sample.
+/// for the end would take longer than sending all. Noise at quality 100 has 1.6 bytes a sample;
+/// where much more may follow, looking is cheaper.
 std::size_t bytes_to_send(const ScanHeader& scan, std::size_t components,
                           std::span<const std::uint8_t> data) {
   const auto samples = static_cast<std::size_t>(scan.layout.blocks()) * kBlockSize;
@@ -110,42 +110,32 @@ Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* skip) {
   return Status::ok();
 }
 
-/// Where several scans are decoded at a time, CTAs that wait for the bus would keep those of others
-/// from running.
-bool CudaDecodePipeline::stays(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                               bool is_alone, DeviceBytes& out) const {
-  if (device_jpeg_ != nullptr || is_timed() || !scans_.can_follow_bus(scan, data.size()))
+/// Whether kernels may read the data as they come over the bus. Beside other scans, CTAs that wait
+/// for the bus would keep those of others from running.
+bool CudaDecodePipeline::stays(const ScanHeader& scan, const ScanDecoder::Input& in) const {
+  if (device_jpeg_ != nullptr || in.is_timed || !scans_.can_follow_bus(scan, in.bytes))
     return false;
-  if (!choices_.always_follows_bus && (!is_alone || data.size() < kFewestFollowedBytes))
-    return false;
-  out.data = address_of_pinned(data.data(), data.size());
-  out.is_on_host = out.data != nullptr;
-  return out.is_on_host;
-}
-
-/// Sends the data, unless the stream is in device memory.
-Status CudaDecodePipeline::upload(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                                  DeviceBytes& out) {
-  out.is_on_host = false;
-  if (device_jpeg_ != nullptr) {
-    out.data = device_jpeg_ + scan.data_offset;
-    return Status::ok();
-  }
-  ZR_TRY(announce(probe_, "upload"));
-  return upload_.enqueue(data, image_.stream(), out.data);
+  return choices_.always_follows_bus || (in.is_alone && in.bytes >= kFewestFollowedBytes);
 }
 
 Result<ScanResult> CudaDecodePipeline::decode_on_device(const ScanHeader& scan,
                                                         std::span<const std::uint8_t> data) {
   const ScanInFlight in_flight(device_);
-  DeviceBytes bytes;
-  bytes.is_alone = in_flight.is_alone();
-  if (!stays(scan, data, bytes.is_alone, bytes)) ZR_TRY(upload(scan, data, bytes));
+  ScanDecoder::Input in{nullptr, data.size()};
+  in.is_alone = in_flight.is_alone();
+  in.is_timed = is_observed_ || DeviceSpans::current() != nullptr;
+  if (stays(scan, in)) in.data = address_of_pinned(data.data(), data.size());
+  in.is_on_host = in.data != nullptr;
+  if (device_jpeg_ != nullptr) {
+    in.data = device_jpeg_ + scan.data_offset;
+  } else if (!in.is_on_host) {
+    ZR_TRY(announce(probe_, "upload"));
+    ZR_TRY(upload_.enqueue(data, image_.stream(), in.data));
+  }
   ZR_TRY(scans_.prepare(scan, image_.stream()));
   const ScanPlanes planes = image_.open(scan);
-  return scans_.decode(
-      scan, {bytes.data, data.size(), bytes.is_on_host, bytes.is_alone, is_timed()}, planes.data(),
-      image_.stream(), probe_, [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
+  return scans_.decode(scan, in, planes.data(), image_.stream(), probe_,
+                       [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
 }
 
 /// Returns when the samples are in device memory: the next image uses the same host memory.

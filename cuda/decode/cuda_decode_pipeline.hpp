@@ -9,12 +9,11 @@
 #include "cuda/decode/cpu_scans.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
-#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
 
 /// decode_scan() returns when the device has done the work.
-class CudaDecodePipeline final : public DecodePipeline {
+class CudaDecodePipeline : public DecodePipeline {
  public:
   /// `threads` copy a frame to pageable memory and decode the CPU's scans: 0 = as many as helps.
   explicit CudaDecodePipeline(int device, int threads = 0,
@@ -22,10 +21,9 @@ class CudaDecodePipeline final : public DecodePipeline {
       : device_(device), choices_(choices), clock_(device), cpu_(threads), image_(threads) {}
   Status create();
 
-  /// For device frames, before each image: the caller's stream, and where the image's JPEG lies in
-  /// device memory. If that is null, scans are uploaded. Later calls of the pipeline use both until
-  /// the next call. `meanwhile`, which lives until the image is decoded and may be empty, is called
-  /// once, when the device is busy with a scan and decode_scan() would wait.
+  /// For device frames, before each image: the caller's stream, and where the JPEG lies in device
+  /// memory; null: scans are uploaded. `meanwhile`, which lives until the image is decoded and may
+  /// be empty, is called once, when the device is busy and decode_scan() would wait.
   void use_device_frames(cudaStream_t stream, const std::uint8_t* device_jpeg,
                          const std::function<void()>* meanwhile = nullptr);
   /// `probe` is called before each step of a scan, and nothing goes to DeviceSpans any more.
@@ -53,22 +51,10 @@ class CudaDecodePipeline final : public DecodePipeline {
   bool is_idle() const { return is_idle_; }
 
  private:
-  /// The scan's bytes in device memory; null before they are there.
-  struct DeviceBytes {
-    const std::uint8_t* data = nullptr;  ///< the first entropy-coded byte
-    bool is_on_host = false;             ///< they are still in pinned memory
-    bool is_alone = false;               ///< no other scan is being decoded on the device
-  };
-
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
-  /// Leaves the data where it is, if kernels should read it as it comes over the bus.
-  bool stays(const ScanHeader& scan, std::span<const std::uint8_t> data, bool is_alone,
-             DeviceBytes& out) const;
-  /// Whether somebody wants to know how long each step takes.
-  bool is_timed() const { return is_observed_ || DeviceSpans::current() != nullptr; }
+  bool stays(const ScanHeader& scan, const ScanDecoder::Input& in) const;
   /// Called when the kernels of a scan are on their way; `skip` as in ScanDecoder::Behind.
   Status go_on_behind_scan(const std::uint32_t* skip);
-  Status upload(const ScanHeader& scan, std::span<const std::uint8_t> data, DeviceBytes& out);
   Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
 

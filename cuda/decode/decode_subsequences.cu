@@ -21,7 +21,7 @@ static_assert(bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2), 90
 
 __global__ void __launch_bounds__(kMostThreads,
                                   bounded_ctas(kDecodeCtas, kMostThreads, decode_shared_bytes(2)))
-    decode_subsequences_kernel(const __grid_constant__ WalkArgs a) {
+    decode_subsequences_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ std::uint64_t before;
   __shared__ std::uint32_t first_word;
   std::uint32_t* const words = dynamic_shared;
@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(kMostThreads,
   const std::uint32_t start = own.bit - unpack_walk_state(own.entry).overshoot;
   if (is_first_of_warp(own.end != 0)) atomicMin(&first_word, first_word_of(start));
   if (__syncthreads_or(own.end != 0))
-    copy_clean_words(a.words, clean_words(*a.summary), first_word, blockDim.x, words, blockDim.x);
+    copy_clean_words(a.words(), (a.summary->clean_bytes + kCleanPadding) / 4, first_word,
+                     blockDim.x, words, blockDim.x);
   if (threadIdx.x < 32) {
     const std::uint64_t found = count_before(a, sum);
     if (threadIdx.x == 0) before = found;
@@ -66,10 +67,12 @@ SharedPermission& permission() {
 
 Status prepare_decode_subsequences() { return permission().prepare(); }
 
-Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain) {
-  const LaunchShape shape{args.chunks, args.chunk_subsequences, shared_bytes};
-  ZR_TRY(permission().raise(shared_bytes));
-  ZR_CUDA_TRY(chain.add(decode_subsequences_kernel, shape, args));
+Status decode_subsequences(const ScanArgs& args, LaunchChain& chain) {
+  const ScanPlan& plan = args.plan;
+  ZR_TRY(permission().raise(plan.decode_bytes));
+  ZR_CUDA_TRY(chain.add(decode_subsequences_kernel,
+                        LaunchShape{plan.chunks, plan.chunk_subsequences, plan.decode_bytes},
+                        args));
   return Status::ok();
 }
 

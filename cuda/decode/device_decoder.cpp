@@ -31,22 +31,18 @@ struct DeviceDecoder::Impl {
                                &meanwhile);
     auto report = walk_frame(
         pipeline, params, jpeg,
-        [&](int width, int height, FrameView& target) -> Status {
-          ZR_TRY(check_frame_size(out, width, height));
+        [&](int width, int height, FrameView& target) {
           target = out;
-          return Status::ok();
+          return check_frame_size(out, width, height);
         },
         [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& frame) {
           return pipeline.finish_device_frame(model, upsampling, frame);
         });
     // Two calls of CUDA less for each image, the wait for the event being the other.
-    if (report && pipeline.is_idle()) {
-      used = false;
-      return report;
-    }
+    used = !report || !pipeline.is_idle();
+    if (!used) return report;
     // After an error too: kernels may still run.
     const cudaError_t error = cudaEventRecord(done.get(), stream);
-    used = true;
     if (report) ZR_CUDA_TRY(error);
     return report;
   }
@@ -117,52 +113,58 @@ using namespace zerorun;
 using namespace zerorun::capi;
 
 struct zerorun_device_decoder {
-  DeviceDecoder decoder;
+  DeviceDecoder object;
   zerorun_error error = make_error(Status::ok());
 };
 
 zerorun_status zerorun_device_decoder_create(const zerorun_decode_params* params,
                                              zerorun_device_decoder** out, zerorun_error* error) {
-  return create_handle(out, error, [&]() -> Result<DeviceDecoder> {
-    const auto wanted = to_params(params);
-    if (!wanted) return wanted.status();
-    return DeviceDecoder::create(*wanted);
-  });
+  return create_with<DeviceDecoder>(params, out, error);
 }
 
 void zerorun_device_decoder_destroy(zerorun_device_decoder* decoder) { delete decoder; }
 
-zerorun_status zerorun_device_decoder_decode(zerorun_device_decoder* decoder, const void* jpeg,
-                                             std::size_t size, const zerorun_frame* out,
-                                             void* stream, zerorun_decode_report* report) {
+namespace {
+
+/// `is_missing`: the stream is null, which the caller names `name`.
+template <typename Decode>
+zerorun_status decode_with(zerorun_device_decoder* decoder, bool is_missing, const char* name,
+                           const zerorun_frame* out, zerorun_decode_report* report,
+                           const Decode& decode) {
   return on_handle(decoder, [&]() -> Status {
-    if (jpeg == nullptr && size > 0) return null_argument("jpeg");
+    if (is_missing) return null_argument(name);
     const auto view = to_view(out);
     if (!view) return view.status();
-    const auto done = decoder->decoder.decode({static_cast<const std::byte*>(jpeg), size}, *view,
-                                              static_cast<cudaStream_t>(stream));
+    const Result<DecodeReport> done = decode(*view);
     if (!done) return done.status();
     write_struct(from_report(*done), report);
     return Status::ok();
   });
+}
+
+}  // namespace
+
+zerorun_status zerorun_device_decoder_decode(zerorun_device_decoder* decoder, const void* jpeg,
+                                             std::size_t size, const zerorun_frame* out,
+                                             void* stream, zerorun_decode_report* report) {
+  return decode_with(decoder, jpeg == nullptr && size > 0, "jpeg", out, report,
+                     [&](const FrameView& view) {
+                       return decoder->object.decode({static_cast<const std::byte*>(jpeg), size},
+                                                     view, static_cast<cudaStream_t>(stream));
+                     });
 }
 
 zerorun_status zerorun_device_decoder_decode_device(zerorun_device_decoder* decoder,
                                                     const void* device_jpeg, std::size_t size,
                                                     const zerorun_frame* out, void* stream,
                                                     zerorun_decode_report* report) {
-  return on_handle(decoder, [&]() -> Status {
-    if (device_jpeg == nullptr) return null_argument("device_jpeg");
-    const auto view = to_view(out);
-    if (!view) return view.status();
-    const auto done = decoder->decoder.decode_device(
-        static_cast<const std::byte*>(device_jpeg), size, *view, static_cast<cudaStream_t>(stream));
-    if (!done) return done.status();
-    write_struct(from_report(*done), report);
-    return Status::ok();
-  });
+  return decode_with(
+      decoder, device_jpeg == nullptr, "device_jpeg", out, report, [&](const FrameView& view) {
+        return decoder->object.decode_device(static_cast<const std::byte*>(device_jpeg), size, view,
+                                             static_cast<cudaStream_t>(stream));
+      });
 }
 
 const zerorun_error* zerorun_device_decoder_error(const zerorun_device_decoder* decoder) {
-  return decoder == nullptr ? nullptr : &decoder->error;
+  return error_of(decoder);
 }

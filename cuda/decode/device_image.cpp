@@ -9,12 +9,9 @@
 #include "cuda/stages/color_upsample_unless.hpp"
 
 namespace zerorun {
-namespace {
 
 /// Rows of the image's own memory start on whole sectors.
-constexpr std::int64_t kPitchAlign = 128;
-
-}  // namespace
+static constexpr std::int64_t kPitchAlign = 128;
 
 DeviceImage::~DeviceImage() {
   if (own_stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(own_stream_.get()));
@@ -64,7 +61,7 @@ Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
   scanned_[component] = true;
   is_converted_ = false;
   const auto width = static_cast<std::size_t>(to.width);
-  // A caller's rows may lie in memory from the last one to the first, which no copy of CUDA allows.
+  // Rows may lie in memory from the last one to the first, which no copy of CUDA allows.
   const int at_once = to.stride_bytes >= to.width ? to.height : 1;
   for (int y = 0; y < to.height; y += at_once)
     ZR_CUDA_TRY(cudaMemcpy2DAsync(
@@ -79,7 +76,6 @@ Status DeviceImage::fill_missing() {
   for (std::size_t c = 0; c < components(); ++c) {
     const PlaneView& plane = planes_[c];
     if (scanned_[c] || plane.data == nullptr) continue;
-    // A caller's rows may lie in memory from the last one to the first.
     const bool upwards = plane.stride_bytes < 0;
     std::uint8_t* const lowest = plane.data + (upwards ? plane.height - 1 : 0) * plane.stride_bytes;
     const auto width = static_cast<std::size_t>(plane.width);
@@ -134,27 +130,23 @@ Status DeviceImage::write_device_frame(ColorModel model, ChromaUpsampling upsamp
 Status DeviceImage::write_host_frame(ColorModel model, ChromaUpsampling upsampling,
                                      const FrameView& out, const StepProbe& probe) {
   ZR_TRY(fill_missing());
-  const auto planes = static_cast<std::size_t>(plane_count(out.format));
   if (!is_ready()) ZR_TRY(convert(nullptr, model, upsampling, out, probe));
-  std::array<PlaneCopy, 3> copies{};
-  for (std::size_t p = 0; p < planes; ++p) {
-    const PlaneView& plane = planes_[p];
-    const int index = static_cast<int>(p);
-    copies[p] = {
-        is_direct_ ? plane.data : converted_.data[p],
-        static_cast<std::size_t>(is_direct_ ? plane.stride_bytes : converted_.stride_bytes[p]),
-        out.data[p],
-        out.stride_bytes[p],
-        plane_row_bytes(out.format, index, out.width),
-        static_cast<std::size_t>(plane_rows(out.format, index, out.height))};
+  std::vector<PlaneCopy> copies;
+  for (int p = 0; p < plane_count(out.format); ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const std::ptrdiff_t pitch = is_direct_ ? planes_[i].stride_bytes : converted_.stride_bytes[i];
+    copies.push_back({is_direct_ ? planes_[i].data : converted_.data[i],
+                      static_cast<std::size_t>(pitch), out.data[i], out.stride_bytes[i],
+                      plane_row_bytes(out.format, p, out.width),
+                      static_cast<std::size_t>(plane_rows(out.format, p, out.height))});
   }
-  return download_.run(std::span(copies).first(planes), stream(), probe);
+  return download_.run(copies, stream(), probe);
 }
 
 Status DeviceImage::write_planes(std::vector<ComponentPlane>& out) {
   ZR_TRY(fill_missing());
   out.resize(components());
-  std::array<PlaneCopy, kMaxComponents> copies{};
+  std::vector<PlaneCopy> copies;
   for (std::size_t c = 0; c < components(); ++c) {
     const PlaneView& plane = planes_[c];
     const auto width = static_cast<std::size_t>(plane.width);
@@ -162,14 +154,10 @@ Status DeviceImage::write_planes(std::vector<ComponentPlane>& out) {
     out[c].width = plane.width;
     out[c].height = plane.height;
     out[c].samples.resize(width * height);
-    copies[c] = {plane.data,
-                 static_cast<std::size_t>(plane.stride_bytes),
-                 out[c].samples.data(),
-                 plane.width,
-                 width,
-                 height};
+    copies.push_back({plane.data, static_cast<std::size_t>(plane.stride_bytes),
+                      out[c].samples.data(), plane.width, width, height});
   }
-  return download_.run(std::span(copies).first(components()), stream());
+  return download_.run(copies, stream());
 }
 
 }  // namespace zerorun

@@ -1,5 +1,5 @@
 // The image that is being decoded: its component planes in device memory, the stream that works on
-// them, which components were scanned, and how the samples get to the caller.
+// them, and how the samples get to the caller.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,8 +17,7 @@ namespace zerorun {
 /// Planes in device memory, one a scan component, in the scan's order.
 using ScanPlanes = std::array<PlaneView, kMaxComponents>;
 
-/// Holds one image at a time and keeps its memory between images. Its device is current in every
-/// call.
+/// One image at a time; keeps its memory between images. Its device is current in every call.
 class DeviceImage {
  public:
   /// `threads` copy a frame to pageable memory (FrameDownload).
@@ -29,8 +28,8 @@ class DeviceImage {
   DeviceImage& operator=(const DeviceImage&) = delete;
   Status create() { return own_stream_.create(); }
 
-  /// From now on frames are device memory, and the work goes to the caller's stream. Without this
-  /// call frames are host memory, and the work goes to the image's own stream.
+  /// From now on frames are device memory, and the work goes to the caller's stream. Before, frames
+  /// are host memory, and it goes to the image's own stream.
   void use_device_frames(cudaStream_t stream) { callers_stream_ = stream; }
   bool has_device_frames() const { return callers_stream_.has_value(); }
   cudaStream_t stream() const { return callers_stream_.value_or(own_stream_.get()); }
@@ -51,15 +50,15 @@ class DeviceImage {
   /// Enqueues the upload of a component's samples from host memory; discards a conversion.
   Status upload_plane(std::size_t component, const PlaneView& from);
 
-  /// Enqueues the conversion to the format of the frame that is expected, if every component was
-  /// scanned: behind the last scan, without waiting for what it reports. Nothing is converted if
-  /// `*skip`, in device memory, is not 0 by then. A new scan discards the conversion.
+  /// Enqueues the conversion to the frame that is expected, if every component was scanned: behind
+  /// the last scan, without waiting for its report. Nothing is converted if `*skip`, in device
+  /// memory, is not 0 by then. A new scan discards the conversion.
   Status convert_early(const std::uint32_t* skip, const StepProbe& probe);
 
   /// Whether write_device_frame() would have nothing to do.
   bool is_complete() const;
-  /// Each sets components that no scan contained to 128. The first one enqueues its work, the
-  /// others return when the samples are there.
+  /// Components that no scan contained become 128. The first one enqueues its work, the others
+  /// return when the samples are there.
   Status write_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
   Status write_host_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out,
                           const StepProbe& probe);

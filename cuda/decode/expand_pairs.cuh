@@ -1,6 +1,6 @@
 // How a CTA of transform_blocks() takes the pairs of its blocks: its threads share them evenly, and
 // each AC coefficient goes to its place in shared memory. A block is a run of pairs, and block
-// run-length decode gives the block in which a thread's pairs begin.
+// run-length decode gives the block in which a thread's pairs begin. And DC prediction.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,60 +14,26 @@
 #include "cuda/base/shared_access.cuh"
 #include "cuda/decode/scan_kernels.hpp"
 
-// DC prediction (T.81 F.2.1.3.1) of consecutive blocks, one a thread: a segmented scan over all
-// blocks of the scan, in which CTAs look back at those before them. One warp does it for its CTA.
-
 namespace zerorun {
+
+// DC prediction (T.81 F.2.1.3.1): a segmented scan over all blocks of the scan, in which CTAs look
+// back at those before them. One warp does it for its CTA.
 
 /// The largest difference between DC values of baseline streams is 2047.
 inline constexpr std::int32_t kMostDcDifference = 4095;
 
-/// Sums of DC differences of three components. Those of the first two share a word, so that a sum
-/// of the first that is negative borrows from the second; but all DCs are checked to have 16 bits.
-/// The words are summed up apart: two sums of 32 bits take fewer instructions than one of 64 where
-/// some lanes add.
-struct DcSum {
-  std::uint32_t low;   ///< of component 0, and of component 1 from bit 16 on
-  std::uint32_t high;  ///< of component 2; its highest two bits mean nothing
-
-  /// `shift`: where the sum of the component is.
-  __device__ static DcSum of(std::int32_t difference, std::uint32_t shift) {
-    const auto bits = static_cast<std::uint32_t>(difference);
-    return {shift < 32 ? bits << shift : 0, shift < 32 ? 0 : bits};
-  }
-  __device__ static DcSum of(std::uint64_t state) {
-    return {static_cast<std::uint32_t>(state), static_cast<std::uint32_t>(state >> 32)};
-  }
-  __device__ std::uint64_t state(std::uint64_t status) const {
-    return status | ((std::uint64_t{high} << 32 | low) & kTileSumMask);
-  }
-  /// The sum of a component in the lowest 16 bits, if that of component 0 has so many. Half of what
-  /// they can hold makes up for what it borrowed from component 1.
-  __device__ std::uint32_t at(std::uint32_t shift) const {
-    const std::uint32_t repaid = low + (shift << 11);
-    return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | repaid) >> shift);
-  }
-  __device__ void operator+=(const DcSum& other) {
-    low += other.low;
-    high += other.high;
-  }
-  /// Adds `from` of the lane `distance` before, unless that would be a lane before `first`. The
-  /// shuffle itself tells so. Called by all lanes of a warp.
-  __device__ void add_of_lane_before(const DcSum& from, std::uint32_t distance,
-                                     std::uint32_t first) {
-    asm volatile(
-        "{\n\t"
-        ".reg .u32 other_low, other_high;\n\t"
-        ".reg .pred is_there;\n\t"
-        "shfl.sync.up.b32 other_low|is_there, %2, %4, %5, 0xFFFFFFFF;\n\t"
-        "shfl.sync.up.b32 other_high, %3, %4, %5, 0xFFFFFFFF;\n\t"
-        "@is_there add.u32 %0, %0, other_low;\n\t"
-        "@is_there add.u32 %1, %1, other_high;\n\t"
-        "}"
-        : "+r"(low), "+r"(high)
-        : "r"(from.low), "r"(from.high), "r"(distance), "r"(first));
-  }
-};
+/// Sums of DC differences of three components, each 16 bits above the one before. A sum that is
+/// negative borrows from the next one; but all DCs are checked to have 16 bits, so adding half of
+/// what they can hold makes up for that.
+using DcSum = std::uint64_t;
+__device__ inline DcSum dc_sum(std::int32_t difference, std::uint32_t shift) {
+  return static_cast<DcSum>(std::int64_t{difference}) << shift;
+}
+/// The sum of a component in the lowest 16 bits.
+__device__ inline std::uint32_t component_of(DcSum sum, std::uint32_t shift) {
+  const std::uint64_t borrowed = 0x80008000 & ((std::uint64_t{1} << shift) - 1);
+  return static_cast<std::uint32_t>((sum + borrowed) >> shift);
+}
 
 /// The DC sums of two blocks, which follow each other, as far as the CTA knows them.
 struct TwoDcSums {
@@ -104,18 +70,21 @@ class DcPrediction {
     sums.first_open = (heads_so_far & ~(1u << lane)) == 0 && !first_head;
     sums.second_open = heads_so_far == 0;
     sums.goes_on = (__ballot_sync(kFullWarp, first_head) & 1) == 0;
-    sums.up_to_first = DcSum::of(difference_of(two.x), sums.first_shift);
-    sums.up_to_second = DcSum::of(difference_of(two.y), sums.second_shift);
+    sums.up_to_first = dc_sum(difference_of(two.x), sums.first_shift);
+    sums.up_to_second = dc_sum(difference_of(two.y), sums.second_shift);
     if (!second_head) sums.up_to_second += sums.up_to_first;
     // The last lane so far whose blocks have a head, or the first lane.
-    const std::uint32_t begin = 31 - __clz(static_cast<int>(heads_so_far | 1));
+    const std::uint32_t lanes = lane - (31 - __clz(static_cast<int>(heads_so_far | 1)));
 #pragma unroll
-    for (std::uint32_t distance = 1; distance < 32; distance *= 2)
-      sums.up_to_second.add_of_lane_before(sums.up_to_second, distance, begin);
-    sums.up_to_first.add_of_lane_before(sums.up_to_second, 1, first_head ? lane : 0);
+    for (std::uint32_t distance = 1; distance < 32; distance *= 2) {
+      const DcSum before = __shfl_up_sync(kFullWarp, sums.up_to_second, distance);
+      if (distance <= lanes) sums.up_to_second += before;
+    }
+    const DcSum before = __shfl_up_sync(kFullWarp, sums.up_to_second, 1);
+    if (lane > 0 && !first_head) sums.up_to_first += before;
     if (lane == 31)
-      store_relaxed(states + blockIdx.x,
-                    sums.up_to_second.state(heads != 0 ? kTileInclusive : kTileAggregate));
+      store_relaxed(states + blockIdx.x, (heads != 0 ? kTileInclusive : kTileAggregate) |
+                                             (sums.up_to_second & kTileSumMask));
     return sums;
   }
 
@@ -127,10 +96,11 @@ class DcPrediction {
       if (sums.first_open) sums.up_to_first += before;
       if (sums.second_open) sums.up_to_second += before;
       if (lane == 31 && sums.second_open)  // no interval begins in the CTA
-        store_relaxed(states + blockIdx.x, sums.up_to_second.state(kTileInclusive));
+        store_relaxed(states + blockIdx.x, kTileInclusive | (sums.up_to_second & kTileSumMask));
     }
     *reinterpret_cast<uint2*>(block_ + 2 * lane) =
-        uint2{sums.up_to_first.at(sums.first_shift), sums.up_to_second.at(sums.second_shift)};
+        uint2{component_of(sums.up_to_first, sums.first_shift),
+              component_of(sums.up_to_second, sums.second_shift)};
   }
 
   /// The lowest 16 bits of the DC of the thread's block.
@@ -146,12 +116,15 @@ class DcPrediction {
 
   /// The sums of the open interval at the end of the CTA before; called by one warp.
   __device__ static DcSum look_back(const std::uint64_t* states) {
-    DcSum own{};
+    DcSum own = 0;
     walk_back<4>(states, blockIdx.x, [&](std::uint64_t state, bool counts) {
-      if (counts) own += DcSum::of(state);
+      if (counts) own += state;
       return false;
     });
-    return {warp_add(own.low), warp_add(own.high)};
+    const auto part = [own](int shift, std::uint32_t mask) {
+      return std::uint64_t{warp_add(static_cast<std::uint32_t>(own >> shift) & mask)} << shift;
+    };
+    return part(0, 0xFFFF) + part(16, 0xFFFF) + part(32, 0xFFFFFFFF);
   }
 
   alignas(8) std::uint32_t block_[kBlocks];  ///< what is put() of each, and then its DC
@@ -189,7 +162,7 @@ struct Shared {
 };
 
 /// The level of pair `number`.
-__device__ inline std::int32_t whole_level(const TransformBlocksArgs& a, std::uint16_t pair,
+__device__ inline std::int32_t whole_level(const ScanArgs& a, std::uint16_t pair,
                                            std::uint32_t number) {
   const std::int32_t level = level_of(pair);
   if (level != kWideLevel) return level;
@@ -204,13 +177,14 @@ struct PairBlock {
   SharedAddress steps;  ///< of its component
 };
 
-// What passes and stores pairs is one statement of assembly, so that the predicate of a pair lives
-// from its loads to its store: the compiler compares an index with 0 for each. In the statement,
-//   %0  is the address of the block that a pair belongs to. A DC, index 0, goes on to the next one,
-//       but not behind %2: where a fault is yet to be found, more blocks may seem to begin than
-//       there are;
-//   %1  is the address of the steps of the block's component;
-//   before  is the address of the block of the pair before.
+// Pairs are passed and stored by one statement of assembly, so that the predicate of a pair lives
+// from its loads to its store: the compiler compares an index with 0 for each.
+//   %0  the address of the block that a pair belongs to. A DC, index 0, goes on to the next one,
+//   but
+//       not behind %2: where a fault is yet to be found, more blocks may seem to begin than there
+//       are
+//   %1  the address of the steps of the block's component
+//   before  the address of the block of the pair before
 // The step of an AC pair gives its place in the block and its quantiser.
 #define ZR_PASS_PAIR(n, before, word, mask, index_to_bytes)                                  \
   ".reg .pred is_ac" #n "; .reg .u32 at" #n ", step" #n "; and.b32 index, " word ", " mask   \
@@ -284,13 +258,11 @@ struct PairVector {
   }
 };
 
-/// The same with the pairs from `own` to `end` one by one, of which some has a level that it has no
-/// room for, or that may give too large a value. Pairs up to `first` become DCs. Returns the
-/// largest value.
-__device__ inline std::int32_t dequantise_with_care(const TransformBlocksArgs& a,
-                                                    std::uint32_t first, std::uint32_t own,
-                                                    std::uint32_t end, SharedAddress last,
-                                                    PairBlock& block) {
+/// The same with the pairs from `own` to `end` one by one, of which some level is wide or may give
+/// too large a value. Pairs up to `first` become DCs. Returns the largest value.
+__device__ inline std::int32_t dequantise_with_care(const ScanArgs& a, std::uint32_t first,
+                                                    std::uint32_t own, std::uint32_t end,
+                                                    SharedAddress last, PairBlock& block) {
   std::int32_t most = 0;
 #pragma unroll 1
   for (; own < end; ++own) {
@@ -314,9 +286,9 @@ struct PairSpan {
   std::uint32_t begin, end;
 };
 
-/// The thread's share of the pairs from 0 to `end`, or one that begins behind them. A thread takes
-/// pairs that follow each other, so that it asks once where they belong. Warps need as many rounds
-/// of eight pairs a thread as if they took turns; the first has one more if their sum is odd.
+/// The thread's share of the pairs from 0 to `end`, or one that begins behind them: pairs that
+/// follow each other, so that it asks once where they belong. Warps need as many rounds of eight
+/// pairs a thread as if they took turns; the first has one more if their sum is odd.
 __device__ inline PairSpan share_of_thread(std::uint32_t end) {
   constexpr std::uint32_t kRoundPairs = 32 * kPairsPerThread;
   static_assert(kWarps == 2);
@@ -329,7 +301,7 @@ __device__ inline PairSpan share_of_thread(std::uint32_t end) {
 
 /// Dequantises the thread's pairs, of which it has the first `eight`. Pairs up to `first` become
 /// DCs. Returns a value that is too large if there is any.
-__device__ inline std::int32_t dequantise_span(const TransformBlocksArgs& a, std::uint32_t first,
+__device__ inline std::int32_t dequantise_span(const ScanArgs& a, std::uint32_t first,
                                                const PairSpan& own, PairVector eight,
                                                PairBlock block, SharedAddress last) {
   const std::uint32_t lowest = a.steps->lowest_usual, highest = a.steps->highest_usual;
@@ -354,14 +326,11 @@ __device__ inline std::int32_t dequantise_span(const TransformBlocksArgs& a, std
 
 /// Dequantises the CTA's AC pairs into s.coefficient. Returns false for a value that no encoder
 /// makes.
-__device__ inline bool expand_pairs(const TransformBlocksArgs& a, Shared& s,
-                                    std::uint32_t first_pair) {
-  // Pairs count from the last multiple of eight before the CTA's first, because eight are read at
-  // once.
+__device__ inline bool expand_pairs(const ScanArgs& a, Shared& s, std::uint32_t first_pair) {
+  // Pairs count from the last multiple of eight before the CTA's first: eight are read at once.
   const std::uint32_t first = s.first_pair[0], lead = first % kPairsPerThread;
   const std::uint32_t origin = first - lead;
-  // The block before a thread's first pair is asked for, because each pair that is a DC leads to
-  // the next block.
+  // The block before a thread's first pair is asked for: each DC leads to the next block.
   std::uint16_t run[1] = {
       static_cast<std::uint16_t>(shared_address(s.coefficient[0][threadIdx.x]))};
   std::uint32_t begins[1] = {threadIdx.x == 0 ? 0 : first_pair - origin + 1};

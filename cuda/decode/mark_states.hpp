@@ -1,9 +1,7 @@
 // The states of the walks of the exhaustive strategy. Where blocks are dense, 20 to 90 walks over a
-// chunk go on side by side, more than SubsequenceEnds has room for. So their states are kept only
-// at the marks, every kMarkSubsequences subsequences. Each walk goes on until it reaches a mark in
-// a state that another walk had there before it.
-//
-// Host code too, so that a test can run the algorithm without a device.
+// chunk go on side by side, so their states are kept only at the marks, every kMarkSubsequences
+// subsequences. Each walk goes on until it reaches a mark in a state that another walk had there
+// before it. Host code too, so that a test can run the algorithm without a device.
 // SPDX-License-Identifier: MIT
 #pragma once
 

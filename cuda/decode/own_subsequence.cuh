@@ -14,10 +14,9 @@ namespace zerorun {
 
 using SymbolTables = SharedTables<kSymbolIndexBits>;
 
-/// Decodes the subsequence. Checks that it ends where the next one begins and has the blocks and
-/// pairs that were counted: two walks over the same bits may end a few symbols apart, and then one
-/// must not be used to count and the other to go on from. Returns faults. Bits count from `origin`.
-/// `Sink`: place() gives blocks and pairs as it counts them.
+/// Decodes the subsequence, with bits from `origin` on. Checks that it ends where the next one
+/// begins and has the blocks and pairs that were counted: two walks over the same bits may end a
+/// few symbols apart. Returns faults. `Sink`: place() gives blocks and pairs as it counts them.
 template <typename Sink>
 __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origin,
                                     const SymbolTables& tables, const OwnSubsequence& own,
@@ -38,10 +37,9 @@ __device__ std::uint32_t decode_own(const SharedWords& bits, std::uint32_t origi
   return faults | (meets ? 0 : kFaultSync);
 }
 
-/// Whether the blocks before the interval and up to its end are as many as they should be: an
-/// interval may have twice as many, and the next one none. `before`: pack_counts() of the chunks
-/// before.
-__device__ inline bool has_right_blocks(const WalkArgs& a, const OwnSubsequence& own,
+/// Whether the blocks before the interval and up to its end are as many as they should be (an
+/// interval may have twice as many, the next one none). `before`: pack_counts() of chunks before.
+__device__ inline bool has_right_blocks(const ScanArgs& a, const OwnSubsequence& own,
                                         std::uint32_t interval, std::uint64_t before) {
   const std::uint32_t block = blocks_of(before) + own.block;
   const std::uint32_t interval_end = min((interval + 1) * a.interval_blocks, a.blocks);
@@ -50,7 +48,7 @@ __device__ inline bool has_right_blocks(const WalkArgs& a, const OwnSubsequence&
 }
 
 /// Decodes the subsequence to where its pairs belong. Returns faults.
-__device__ inline std::uint32_t decode_directly(const WalkArgs& a, const SharedWords& bits,
+__device__ inline std::uint32_t decode_directly(const ScanArgs& a, const SharedWords& bits,
                                                 std::uint32_t origin, const SymbolTables& tables,
                                                 const OwnSubsequence& own, std::uint64_t before) {
   const PairTarget target{blocks_of(before) + own.block, pairs_of(before) + own.pair};
@@ -60,13 +58,13 @@ __device__ inline std::uint32_t decode_directly(const WalkArgs& a, const SharedW
 
 /// The state of a chunk is a sum of pack_counts(), without the two highest bits of its blocks: no
 /// sound scan has so many.
-__device__ inline void publish_counts(const WalkArgs& a, std::uint64_t own) {
+__device__ inline void publish_counts(const ScanArgs& a, std::uint64_t own) {
   const std::uint64_t status = blockIdx.x == 0 ? kTileInclusive : kTileAggregate;
   store_relaxed(a.chunk_counts + blockIdx.x, status | (own & kTileSumMask));
 }
 /// Blocks and pairs before the chunk, which has `own`; waits until all chunks before have
 /// published theirs. Called by one warp.
-__device__ inline std::uint64_t count_before(const WalkArgs& a, std::uint64_t own) {
+__device__ inline std::uint64_t count_before(const ScanArgs& a, std::uint64_t own) {
   if (blockIdx.x == 0) return 0;
   std::uint64_t before = 0;
   walk_back<4>(a.chunk_counts, blockIdx.x, [&](std::uint64_t state, bool counts) {
@@ -81,9 +79,9 @@ __device__ inline std::uint64_t count_before(const WalkArgs& a, std::uint64_t ow
 
 /// Whether the scan may have so many blocks and pairs up to the chunk's end; the last chunk knows
 /// how many it has. Called by all threads.
-__device__ inline bool fits_scan(const WalkArgs& a, std::uint64_t after) {
+__device__ inline bool fits_scan(const ScanArgs& a, std::uint64_t after) {
   const std::uint32_t blocks = blocks_of(after), pairs = pairs_of(after);
-  if (blockIdx.x + 1 < a.chunks) return blocks <= a.blocks && pairs <= a.pair_capacity;
+  if (blockIdx.x + 1 < a.plan.chunks) return blocks <= a.blocks && pairs <= a.pair_capacity;
   if (threadIdx.x == 0) a.block_pair[a.blocks] = pairs;
   const bool fits = blocks == a.blocks && pairs <= a.pair_capacity;
   if (fits && threadIdx.x < kPairsReadBehind) a.pairs[pairs + threadIdx.x] = 0;

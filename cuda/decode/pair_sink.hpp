@@ -27,33 +27,6 @@ ZR_HD std::uint32_t low_halves(std::uint32_t first, std::uint32_t second) {
 #endif
 }
 
-// Stores of several pairs at once, to a multiple of their size.
-
-ZR_HD void store_pairs(std::uint16_t* to, std::uint32_t two) {
-#ifdef __CUDA_ARCH__
-  *reinterpret_cast<std::uint32_t*>(to) = two;
-#else
-  std::memcpy(to, &two, sizeof two);
-#endif
-}
-ZR_HD void store_pairs(std::uint16_t* to, std::uint32_t two, std::uint32_t four) {
-#ifdef __CUDA_ARCH__
-  *reinterpret_cast<uint2*>(to) = {two, four};
-#else
-  store_pairs(to, two), store_pairs(to + 2, four);
-#endif
-}
-/// To global memory. The compiler would make it four stores.
-ZR_HD void store_pairs(std::uint16_t* to, const std::uint32_t (&eight)[4]) {
-#ifdef __CUDA_ARCH__
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(eight[0]), "r"(eight[1]),
-               "r"(eight[2]), "r"(eight[3])
-               : "memory");
-#else
-  std::memcpy(to, eight, sizeof eight);
-#endif
-}
-
 /// Eight pairs, the last one highest.
 struct EightPairs {
   std::uint32_t words[4];
@@ -69,26 +42,16 @@ struct EightPairs {
   }
 };
 
-/// Stores the first `count` of eight pairs, less than all, to a multiple of 16 bytes.
-ZR_HD void store_first(std::uint16_t* to, EightPairs eight, std::uint32_t count) {
-  std::uint32_t(&words)[4] = eight.words;
-  if ((count & 4) != 0) {
-    store_pairs(to, words[0], words[1]);
-    words[0] = words[2], words[1] = words[3];
-    to += 4;
-  }
-  if ((count & 2) != 0) {
-    store_pairs(to, words[0]);
-    words[0] = words[1];
-    to += 2;
-  }
-  if ((count & 1) != 0) *to = static_cast<std::uint16_t>(words[0]);
-}
-/// Stores those of eight pairs from `begin` to `end`; another walk may store the others.
-ZR_HD void store_range(std::uint16_t* to, const EightPairs& eight, std::uint32_t begin,
-                       std::uint32_t end) {
-  for (std::uint32_t i = 0; i < 8; ++i)
-    if (i >= begin && i < end) to[i] = eight.pair(i);
+/// Stores eight pairs to a multiple of 16 bytes in global memory. The compiler would make it four
+/// stores.
+ZR_HD void store_eight(std::uint16_t* to, const std::uint32_t (&eight)[4]) {
+#ifdef __CUDA_ARCH__
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(eight[0]), "r"(eight[1]),
+               "r"(eight[2]), "r"(eight[3])
+               : "memory");
+#else
+  std::memcpy(to, eight, sizeof eight);
+#endif
 }
 
 /// Stores eight pairs at once. If 32 threads each store single pairs at distant places, the memory
@@ -118,7 +81,7 @@ struct PairSink {
     std::uint32_t bits = first.exists ? 16 : 0;
     add_if(second.exists, bits, 16);
     const std::uint32_t next = number + bits / 16;
-    if (((number ^ next) & 8) != 0) store_eight(number, coming);
+    if (((number ^ next) & 8) != 0) store_last(number, coming);
     last = last.behind(coming, bits);
     return next;
   }
@@ -131,21 +94,23 @@ struct PairSink {
     if ((dropped & 4) != 0) words[0] = words[2], words[1] = words[3];
     if ((dropped & 2) != 0) words[0] = words[1], words[1] = words[2], words[2] = words[3];
     if ((dropped & 1) != 0) last = last.behind(0, 16);
-    if (end - left < begin) return store_own(end - left, end, last);
-    store_first(pairs + (end - left), last, left);
+    store_own(end - left, end, last);
   }
 
  private:
   /// Stores the last eight pairs up to a multiple of eight, which is in `coming` or behind it.
-  ZR_HD void store_eight(std::uint32_t number, std::uint32_t coming) const {
+  ZR_HD void store_last(std::uint32_t number, std::uint32_t coming) const {
     const std::uint32_t at = number & ~7u, left = at + 8 - number;
     const EightPairs eight = last.behind(coming, 16 * left);
-    if (at < begin) return store_own(at, at + 8, eight);
-    store_pairs(pairs + at, eight.words);
+    if (at < begin)
+      store_own(at, at + 8, eight);
+    else
+      store_eight(pairs + at, eight.words);
   }
-  /// Of eight pairs, stores those before `end` that are the walk's own.
+  /// Of eight pairs, stores those before `end` that are the walk's own: others store the rest.
   ZR_HD void store_own(std::uint32_t number, std::uint32_t end, const EightPairs& eight) const {
-    store_range(pairs + number, eight, begin > number ? begin - number : 0, end - number);
+    for (std::uint32_t i = 0; i < 8; ++i)
+      if (number + i >= begin && number + i < end) pairs[number + i] = eight.pair(i);
   }
 };
 

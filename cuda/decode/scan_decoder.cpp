@@ -7,13 +7,12 @@
 
 #include "codec/arith/integer.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
 
-Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
-  const std::uint32_t exits = ceil_div(counts.chunks, 2u);
-  const std::uint32_t words = counts.tiles + counts.chunks + exits + counts.transforms;
+Status ScanStates::take(ScanArgs& scan, cudaStream_t stream) {
+  const std::uint32_t chunks = scan.plan.chunks, exits = ceil_div(chunks, 2u);
+  const std::uint32_t words = scan.tiles + chunks + exits + ceil_div(scan.blocks, kTransformBlocks);
   // The memory is not clean again until the scan has ended, whatever happens from here on.
   const bool clean = std::exchange(clean_, false);
   if (!clean || words > capacity_) {
@@ -27,14 +26,14 @@ Status ScanStates::take(const Counts& counts, cudaStream_t stream, Parts& out) {
     old_words_ = 0;
   }
   turn_ = 1 - turn_;
-  out.summary = summary_.data() + turn_;
-  out.tile = states_[turn_].data();
-  out.chunk_counts = out.tile + counts.tiles;
-  out.chunk_exit = reinterpret_cast<std::uint32_t*>(out.chunk_counts + counts.chunks);
-  out.transform = out.chunk_counts + counts.chunks + exits;
-  out.old_summary = summary_.data() + (1 - turn_);
-  out.old_states = states_[1 - turn_].data();
-  out.old_words = std::exchange(old_words_, words);
+  scan.summary = summary_.data() + turn_;
+  scan.tile_states = states_[turn_].data();
+  scan.chunk_counts = scan.tile_states + scan.tiles;
+  scan.chunk_exit = reinterpret_cast<std::uint32_t*>(scan.chunk_counts + chunks);
+  scan.transform_states = scan.chunk_counts + chunks + exits;
+  scan.cleared_summary = summary_.data() + (1 - turn_);
+  scan.cleared = states_[1 - turn_].data();
+  scan.cleared_words = std::exchange(old_words_, words);
   return Status::ok();
 }
 
@@ -80,64 +79,84 @@ bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
          plan_map(limits_, needs_of(make_pair_cycle(scan.layout))).fits;
 }
 
-ScanDecoder::Sizes ScanDecoder::sizes_of(const ScanHeader& scan, const Input& in) {
+/// Without the plan, and without the memory, which depends on it.
+ScanDecoder::Job ScanDecoder::make_job(const ScanHeader& scan, const Input& in,
+                                       const PlaneView* planes, cudaStream_t stream,
+                                       const StepProbe& probe) {
+  const auto number = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
   const ScanLayout& layout = scan.layout;
-  const auto lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(in.data) % 16);
-  Sizes sizes{};
-  sizes.bytes = static_cast<std::uint32_t>(in.bytes);
-  sizes.intervals = static_cast<std::uint32_t>(layout.intervals());
-  sizes.blocks = static_cast<std::uint32_t>(layout.blocks());
-  sizes.interval_blocks =
-      static_cast<std::uint32_t>(layout.interval_mcus() * layout.blocks_per_mcu);
-  sizes.subsequences = first_subsequence_of(sizes.intervals, sizes.bytes);
-  sizes.pair_capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      most_pairs(std::uint64_t{sizes.bytes} * 8), std::uint64_t{sizes.blocks} * kBlockSize));
-  sizes.tiles = unstuff_tiles(sizes.bytes, lead);
-  sizes.transform_ctas = ceil_div(sizes.blocks, kTransformBlocks);
-  return sizes;
+  ScanArgs a{};
+  a.in = in.data;
+  a.in_bytes = static_cast<std::uint32_t>(in.bytes);
+  a.lead = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(in.data) % 16);
+  a.tiles = ceil_div(a.in_bytes + a.lead, kUnstuffTileBytes);
+  a.is_on_host = in.is_on_host;
+  a.is_alone = in.is_alone;
+  a.layout = layout;
+  a.cycle = make_pair_cycle(layout);
+  a.intervals = number(layout.intervals());
+  a.interval_blocks = number(layout.interval_mcus() * layout.blocks_per_mcu);
+  a.blocks = number(layout.blocks());
+  a.pair_capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      most_pairs(std::uint64_t{a.in_bytes} * 8), std::uint64_t{a.blocks} * kBlockSize));
+  a.by_interval_blocks = KnownDivisor(a.interval_blocks);
+  a.by_mcu_blocks = KnownDivisor(number(layout.blocks_per_mcu));
+  a.by_mcus_wide = KnownDivisor(number(layout.mcus_wide));
+  std::copy_n(planes, layout.components, a.plane);
+  for (int c = 0; c < layout.components; ++c)
+    if (planes[c].data == nullptr) a.layout.component[c].blocks_wide = 0;
+  ScanNeeds needs = needs_of(a.cycle);
+  needs.bytes = a.in_bytes;
+  needs.blocks = a.blocks;
+  needs.subsequences = first_subsequence_of(a.intervals, a.in_bytes);
+  needs.is_followed = in.is_on_host;
+  needs.standard_codes = has_standard_codes(scan, a.cycle);
+  return {in, stream, probe, needs, a};
 }
 
-/// Zero at first: decode_subsequences() reads all of them before it knows that the attempt failed,
-/// and then some may not have been written.
-Status ScanDecoder::reserve_own(const Job& job) {
-  const std::int64_t before = own_.capacity();
-  ZR_TRY(own_.reserve(std::int64_t{job.plan.chunks} * job.plan.chunk_subsequences));
-  if (own_.capacity() == before) return Status::ok();
-  const auto bytes = static_cast<std::size_t>(own_.capacity()) * sizeof(OwnSubsequence);
-  ZR_CUDA_TRY(cudaMemsetAsync(own_.data(), 0, bytes, job.stream));
-  return Status::ok();
-}
-
-Status ScanDecoder::reserve(const Job& job) {
-  const Sizes& sizes = job.sizes;
+Status ScanDecoder::reserve(ScanArgs& args, cudaStream_t stream) {
   // Words may be copied by fours.
-  ZR_TRY(clean_.reserve(std::int64_t{sizes.bytes} + kCleanPadding + 24));
-  ZR_TRY(interval_first_.reserve(std::int64_t{sizes.intervals} + 1));
-  if (!job.plan.collects) ZR_TRY(reserve_own(job));
-  const std::int64_t pairs = std::int64_t{sizes.pair_capacity} + kMostWalkPairs;
+  ZR_TRY(clean_.reserve(std::int64_t{args.in_bytes} + kCleanPadding + 24));
+  ZR_TRY(interval_first_.reserve(std::int64_t{args.intervals} + 1));
+  if (!args.plan.collects) {
+    // Zero at first: decode_subsequences() reads all of them before it knows that the attempt
+    // failed, and then some may not have been written.
+    const std::int64_t before = own_.capacity();
+    ZR_TRY(own_.reserve(std::int64_t{args.plan.chunks} * args.plan.chunk_subsequences));
+    const auto bytes = static_cast<std::size_t>(own_.capacity()) * sizeof(OwnSubsequence);
+    if (own_.capacity() != before) ZR_CUDA_TRY(cudaMemsetAsync(own_.data(), 0, bytes, stream));
+  }
+  const std::int64_t pairs = std::int64_t{args.pair_capacity} + kMostWalkPairs;
   ZR_TRY(pairs_.reserve(pairs));
   ZR_TRY(wide_.reserve(pairs));
-  return block_pair_.reserve(std::int64_t{sizes.blocks} + 1 + kMostWalkPairs);
+  ZR_TRY(block_pair_.reserve(std::int64_t{args.blocks} + 1 + kMostWalkPairs));
+  args.tables = tables_.data();
+  args.steps = steps_.data();
+  args.clean = clean_.data();
+  args.interval_first = interval_first_.data();
+  args.own = own_.data();
+  args.pairs = pairs_.data();
+  args.wide = wide_.data();
+  args.block_pair = block_pair_.data();
+  args.report = report_.data();
+  return states_.take(args, stream);
 }
 
-/// Takes the scan's codes. Returns how many pairs of code tables are to be made: none, if they are
-/// those of the scan before.
-std::int32_t ScanDecoder::take_codes(const ScanHeader& scan) {
-  const PairCycle cycle = make_pair_cycle(scan.layout);
+/// Takes the scan's codes. Returns whether they are those that tables_ were made of.
+bool ScanDecoder::take_codes(const ScanHeader& scan, const PairCycle& cycle) {
   bool same = cycle.pairs <= code_pairs_;
   const auto update = [&same](HuffmanSpec& known, const HuffmanSpec& spec) {
-    if (known == spec) return;
+    same = same && known == spec;
     known = spec;
-    same = false;
   };
   for (std::int32_t pair = 0; pair < cycle.pairs; ++pair) {
     update(source_.codes.of[kDcSide][pair], *scan.dc[cycle.dc_table[pair]]);
     update(source_.codes.of[kAcSide][pair], *scan.ac[cycle.ac_table[pair]]);
   }
-  return same ? 0 : cycle.pairs;
+  return same;
 }
 
-/// Takes the scan's quantisers. Returns whether they are those of the scan before.
+/// Takes the scan's quantisers. Returns whether they are those that steps_ were made of.
 bool ScanDecoder::take_quantisers(const ScanHeader& scan) {
   if (quant_tables_ == scan.quant) return true;
   for (std::size_t c = 0; c < kMaxComponents; ++c)
@@ -149,13 +168,14 @@ bool ScanDecoder::take_quantisers(const ScanHeader& scan) {
 }
 
 Status ScanDecoder::prepare(const ScanHeader& scan, cudaStream_t stream) {
-  const std::int32_t pairs = take_codes(scan);
-  if (take_quantisers(scan) && pairs == 0) return Status::ok();
-  const std::int32_t made = pairs == 0 ? code_pairs_ : pairs;
-  code_pairs_ = 0;
+  const PairCycle cycle = make_pair_cycle(scan.layout);
+  const bool same_codes = take_codes(scan, cycle);
+  if (take_quantisers(scan) && same_codes) return Status::ok();
+  const std::int32_t pairs = std::exchange(code_pairs_, 0);
   quant_tables_.reset();
-  ZR_TRY(make_scan_tables(source_, pairs, tables_.data(), steps_.data(), stream));
-  code_pairs_ = made;
+  ZR_TRY(make_scan_tables(source_, same_codes ? 0 : cycle.pairs, tables_.data(), steps_.data(),
+                          stream));
+  code_pairs_ = same_codes ? pairs : cycle.pairs;
   quant_tables_ = scan.quant;
   return Status::ok();
 }
@@ -163,39 +183,39 @@ Status ScanDecoder::prepare(const ScanHeader& scan, cudaStream_t stream) {
 Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const PlaneView* planes, cudaStream_t stream,
                                        const StepProbe& probe, const Behind& behind) {
-  Job job{scan, in, planes, stream, probe, make_pair_cycle(scan.layout), sizes_of(scan, in),
-          {},   {}, {}};
-  job.needs = needs_of_job(job);
-  job.plan = plan_scan(limits_, job.needs, choose_strategy(job));
-  if (!job.plan.fits) job.plan = plan_map(limits_, job.needs);
+  Job job = make_job(scan, in, planes, stream, probe);
+  const StrategyMemory::Shape shape{job.args.blocks, job.args.in_bytes};
+  ScanPlan plan = plan_scan(limits_, job.needs, choose_strategy(job.needs, shape));
+  if (!plan.fits) plan = plan_map(limits_, job.needs);
   const ScanReport& report = *report_.data();
-  ZR_TRY(run(job, behind));
-  if (job.plan.strategy == Strategy::map) {
-    const StrategyMemory::Shape shape{job.sizes.blocks, job.sizes.bytes};
+  ZR_TRY(run(job, plan, behind));
+  if (plan.strategy == Strategy::map) {
     if (report.faults == 0) {
       memory_.map_was_tried(shape, /*failed=*/false);
     } else if ((report.faults & kFaultUnsettled) != 0) {
-      job.plan = plan_exhaustive(limits_, job.needs);
-      if (!job.plan.fits) return ScanResult{false, 0};
-      ZR_TRY(run(job, behind));
+      plan = plan_exhaustive(limits_, job.needs);
+      if (!plan.fits) return ScanResult{false, 0};
+      ZR_TRY(run(job, plan, behind));
       if (report.faults == 0) memory_.map_was_tried(shape, /*failed=*/true);
     }
   }
   return ScanResult{report.faults == 0 && report.dc_fault == 0, report.consumed_bytes};
 }
 
-Strategy ScanDecoder::choose_strategy(const Job& job) {
+Strategy ScanDecoder::choose_strategy(const ScanNeeds& needs, const StrategyMemory::Shape& shape) {
   if (exhaustive_only_) return Strategy::exhaustive;
-  const Strategy first = first_strategy(job.needs);
-  const bool skips =
-      first == Strategy::map && memory_.skips_map({job.sizes.blocks, job.sizes.bytes});
-  return skips ? Strategy::exhaustive : first;
+  const Strategy first = first_strategy(needs);
+  return first == Strategy::map && memory_.skips_map(shape) ? Strategy::exhaustive : first;
 }
 
 /// One attempt.
-Status ScanDecoder::run(Job& job, const Behind& behind) {
+Status ScanDecoder::run(Job& job, const ScanPlan& plan, const Behind& behind) {
+  job.args.plan = plan;
+  job.args.follows_bus = job.in.is_on_host && plan.collects;
+  ZR_TRY(reserve(job.args, job.stream));
+  *report_.data() = {};
   ZR_TRY(enqueue(job));
-  if (behind) ZR_TRY(behind(&job.states.summary->outcome));
+  if (behind) ZR_TRY(behind(&job.args.summary->outcome));
   if (job.in.is_alone)
     ZR_TRY(end_.wait(job.stream));
   else
@@ -204,106 +224,23 @@ Status ScanDecoder::run(Job& job, const Behind& behind) {
   return Status::ok();
 }
 
-Status ScanDecoder::enqueue(Job& job) {
-  const Sizes& sizes = job.sizes;
-  ZR_TRY(reserve(job));
-  *report_.data() = {};
-  ZR_TRY(
-      states_.take({sizes.tiles, job.plan.chunks, sizes.transform_ctas}, job.stream, job.states));
+Status ScanDecoder::enqueue(const Job& job) {
   // A graph begins some microseconds later than a kernel, which counts only where a scan is alone.
   // Beside others 640x480, one of sixteen, takes 6.2 us so and 7.1 by single launches; 1920x1080
   // takes 15.4 and 15.5 (H200).
   chain_.begin(job.stream, !job.in.is_alone && !job.in.is_timed);
-  ZR_TRY(enqueue_unstuff(job));
-  ZR_TRY(enqueue_subsequences(job));
-  ZR_TRY(enqueue_transform(job));
+  ZR_TRY(announce(job.probe, "unstuff_scan"));
+  ZR_TRY(unstuff_scan(job.args, chain_));
+  ZR_TRY(announce(job.probe, "sync_subsequences"));
+  ZR_TRY(sync_subsequences(job.args, chain_));
+  if (!job.args.plan.collects) {
+    ZR_TRY(announce(job.probe, "decode_subsequences"));
+    ZR_TRY(decode_subsequences(job.args, chain_));
+  }
+  ZR_TRY(announce(job.probe, "transform_blocks"));
+  ZR_TRY(transform_blocks(job.args, chain_));
   ZR_CUDA_TRY(chain_.launch());
   return announce(job.probe, "");
-}
-
-Status ScanDecoder::enqueue_unstuff(const Job& job) {
-  ZR_TRY(announce(job.probe, "unstuff_scan"));
-  return unstuff_scan(
-      {job.in.data, job.sizes.bytes, job.sizes.intervals, job.in.is_on_host, job.in.is_alone,
-       clean_.data(), interval_first_.data(), job.states.tile, job.states.summary, report_.data(),
-       job.states.old_states, job.states.old_words, job.states.old_summary},
-      chain_);
-}
-
-WalkArgs ScanDecoder::walk_args(const Job& job) {
-  const Sizes& sizes = job.sizes;
-  WalkArgs args{};
-  args.words = reinterpret_cast<const std::uint32_t*>(clean_.data());
-  args.interval_first = interval_first_.data();
-  args.tables = tables_.data();
-  args.cycle = job.cycle;
-  args.intervals = sizes.intervals;
-  args.interval_blocks = sizes.interval_blocks;
-  args.blocks = sizes.blocks;
-  args.pair_capacity = sizes.pair_capacity;
-  args.summary = job.states.summary;
-  args.pairs = pairs_.data();
-  args.wide = wide_.data();
-  args.block_pair = block_pair_.data();
-  return args;
-}
-
-ScanNeeds ScanDecoder::needs_of_job(const Job& job) {
-  ScanNeeds needs = needs_of(job.cycle);
-  needs.bytes = job.sizes.bytes;
-  needs.blocks = job.sizes.blocks;
-  needs.subsequences = job.sizes.subsequences;
-  needs.is_followed = job.in.is_on_host;
-  needs.standard_codes = has_standard_codes(job.scan, job.cycle);
-  return needs;
-}
-
-Status ScanDecoder::enqueue_subsequences(const Job& job) {
-  const ScanPlan& plan = job.plan;
-  WalkArgs args = walk_args(job);
-  args.chunks = plan.chunks;
-  args.chunk_subsequences = plan.chunk_subsequences;
-  args.guess_stride = plan.guess_stride;
-  args.most_ends = plan.most_ends;
-  args.mark_slots = plan.mark_slots;
-  args.most_serial_walks = plan.most_serial_walks;
-  args.collects = plan.collects;
-  args.exhaustive = plan.strategy == Strategy::exhaustive;
-  args.own = own_.data();
-  args.chunk_counts = job.states.chunk_counts;
-  if (job.in.is_on_host && plan.collects) args.tile_states = job.states.tile;
-  args.tiles = job.sizes.tiles;
-  args.chunk_exit = job.states.chunk_exit;
-  ZR_TRY(announce(job.probe, "sync_subsequences"));
-  ZR_TRY(sync_subsequences(args, plan.sync_bytes, chain_));
-  if (plan.collects) return Status::ok();
-  ZR_TRY(announce(job.probe, "decode_subsequences"));
-  return decode_subsequences(args, plan.decode_bytes, chain_);
-}
-
-Status ScanDecoder::enqueue_transform(const Job& job) {
-  ZR_TRY(announce(job.probe, "transform_blocks"));
-  const ScanLayout& layout = job.scan.layout;
-  TransformBlocksArgs args{};
-  args.layout = layout;
-  args.blocks = job.sizes.blocks;
-  args.by_interval_blocks = KnownDivisor(job.sizes.interval_blocks);
-  args.by_mcu_blocks = KnownDivisor(static_cast<std::uint32_t>(layout.blocks_per_mcu));
-  args.by_mcus_wide = KnownDivisor(static_cast<std::uint32_t>(layout.mcus_wide));
-  args.steps = steps_.data();
-  args.pairs = pairs_.data();
-  args.wide = wide_.data();
-  args.block_pair = block_pair_.data();
-  args.states = job.states.transform;
-  args.summary = job.states.summary;
-  args.report = report_.data();
-  if (job.in.is_on_host && job.plan.collects) args.chunk_counts = job.states.chunk_counts;
-  args.chunks = job.plan.chunks;
-  args.pair_capacity = job.sizes.pair_capacity;
-  std::copy_n(job.planes, layout.components, args.plane);
-  for (int c = 0; c < layout.components; ++c)
-    if (job.planes[c].data == nullptr) args.layout.component[c].blocks_wide = 0;
-  return transform_blocks(args, chain_);
 }
 
 }  // namespace zerorun

@@ -1,6 +1,5 @@
-// The bits of a scan -> the samples of its components, in three or four kernels, without the host
-// in between. It decodes scans that it proves sound, in at most two attempts, and detects every
-// other scan.
+// The bits of a scan -> the samples of its components, in three or four kernels. It decodes scans
+// that it proves sound, in at most two attempts, and detects every other scan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,33 +15,16 @@
 #include "cuda/base/memory.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/decode/scan_kernels.hpp"
-#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
 
-/// Scans use two sets of states in turn. The first kernel of a scan, unstuff_scan(), clears what
-/// the scan before left in the other set. A memset between a scan's upload and its first kernel
-/// would take longer.
+/// Scans use two sets of states in turn: unstuff_scan() clears what the scan before left in the
+/// other set. A memset between a scan's upload and its first kernel would take longer.
 class ScanStates {
  public:
-  /// Words of each kind; chunks have one and a half each.
-  struct Counts {
-    std::uint32_t tiles, chunks, transforms;
-  };
-  /// All pointers are device memory.
-  struct Parts {
-    ScanSummary* summary;
-    std::uint64_t *tile, *chunk_counts, *transform;
-    std::uint32_t* chunk_exit;
-    // Of the scan before; unstuff_scan() clears them.
-    ScanSummary* old_summary;
-    std::uint64_t* old_states;
-    std::uint32_t old_words;
-  };
-
-  /// Hands out the memory for a scan on `stream`. All work of the scan before must have ended, or
+  /// Gives a scan its states, which are zero. All work of the scan before must have ended, or
   /// `stream` must wait for it.
-  Status take(const Counts& counts, cudaStream_t stream, Parts& out);
+  Status take(ScanArgs& scan, cudaStream_t stream);
   /// To be called when all kernels of the scan have run without an error.
   void ended() { clean_ = true; }
 
@@ -83,20 +65,20 @@ class ScanDecoder {
 
   /// Device memory: entropy-coded bytes, perhaps followed by more.
   struct Input {
-    const std::uint8_t* data;
-    std::size_t bytes;
+    const std::uint8_t* data = nullptr;
+    std::size_t bytes = 0;
     /// `data` is pinned memory instead. The bytes are decoded as they come over the bus.
     bool is_on_host = false;
     bool is_alone = false;  ///< no other scan is being decoded on the device
     bool is_timed = false;  ///< the probe wants to see each kernel
   };
-  /// Has the device make its tables, unless they are those of the scan before. The scan's bytes are
-  /// better sent first: the device changes from copies to kernels once, then.
+  /// Has the device make its tables, unless they are those of the scan before. Better after the
+  /// scan's bytes are sent: the device changes from copies to kernels once, then.
   Status prepare(const ScanHeader& scan, cudaStream_t stream);
 
   /// Enqueues what goes on with a scan's samples, behind its kernels. `*skip`, in device memory, is
-  /// not 0 when these have run if some samples were not written. (Those of a scan with a DC value
-  /// that no encoder makes were written, but are wrong.)
+  /// not 0 then if some samples were not written. (With a DC value that no encoder makes they were
+  /// written, but are wrong.)
   using Behind = std::function<Status(const std::uint32_t* skip)>;
 
   /// Returns when the device has done the work. `planes`: device memory, one a scan component.
@@ -107,37 +89,22 @@ class ScanDecoder {
                             cudaStream_t stream, const StepProbe& probe, const Behind& behind);
 
  private:
-  struct Sizes {
-    std::uint32_t bytes, intervals, blocks, subsequences, pair_capacity, tiles;
-    std::uint32_t transform_ctas;
-    std::uint32_t interval_blocks;
-  };
   /// One scan on its way.
   struct Job {
-    const ScanHeader& scan;
     const Input& in;
-    const PlaneView* planes;
     cudaStream_t stream;
     const StepProbe& probe;
-    PairCycle cycle;
-    Sizes sizes;
-    ScanStates::Parts states;
     ScanNeeds needs;
-    ScanPlan plan;
+    ScanArgs args;
   };
-  static Sizes sizes_of(const ScanHeader& scan, const Input& in);
-  static ScanNeeds needs_of_job(const Job& job);
-  Strategy choose_strategy(const Job& job);
-  Status run(Job& job, const Behind& behind);
-  Status reserve_own(const Job& job);
-  Status reserve(const Job& job);
-  std::int32_t take_codes(const ScanHeader& scan);
+  static Job make_job(const ScanHeader& scan, const Input& in, const PlaneView* planes,
+                      cudaStream_t stream, const StepProbe& probe);
+  Strategy choose_strategy(const ScanNeeds& needs, const StrategyMemory::Shape& shape);
+  Status run(Job& job, const ScanPlan& plan, const Behind& behind);
+  Status reserve(ScanArgs& args, cudaStream_t stream);
+  Status enqueue(const Job& job);
+  bool take_codes(const ScanHeader& scan, const PairCycle& cycle);
   bool take_quantisers(const ScanHeader& scan);
-  Status enqueue(Job& job);
-  Status enqueue_unstuff(const Job& job);
-  WalkArgs walk_args(const Job& job);
-  Status enqueue_subsequences(const Job& job);
-  Status enqueue_transform(const Job& job);
 
   DeviceLimits limits_{};
   bool exhaustive_only_ = false;

@@ -6,110 +6,20 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "codec/arith/dct8.hpp"
-#include "codec/arith/integer.hpp"
-#include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/known_divisor.hpp"
 #include "cuda/base/launch_chain.hpp"
-#include "cuda/decode/scan_memory.hpp"
-#include "cuda/decode/subsequence_walk.hpp"
-#include "cuda/decode/tuning.hpp"
-#include "cuda/decode/walk_tables.hpp"
-#include "zerorun/status.hpp"
+#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun {
 
 /// Bytes of a tile of unstuff_scan(), which one CTA takes; tiles are aligned in memory.
 inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
-
-/// All pointers are device memory but `report` and, if the scan is followed, `in`.
-struct UnstuffScanArgs {
-  const std::uint8_t* in;
-  std::uint32_t in_bytes;  ///< may include bytes after the scan; below 2^29
-  std::uint32_t intervals;
-  /// `in` is pinned memory; the kernel behind this one may begin at once, and follows the progress
-  /// (scan_progress.cuh).
-  bool is_followed;
-  /// No other scan is being decoded: the kernel behind this one may begin at once, and waits.
-  /// Others in flight would have less room: 1920x1080, one of eight, takes 22 us with early
-  /// launches and 18.4 without (H200).
-  bool is_alone;
-  std::uint8_t* clean;  ///< out, [in_bytes + kCleanPadding + 3]: big-endian bytes of words
-  std::uint32_t* interval_first;  ///< out, [intervals + 1]: the first clean byte; the last entry
-                                  ///< closes the list
-  std::uint64_t* states;          ///< [unstuff_tiles()], zero
-  ScanSummary* summary;
-  ScanReport* report;
-  std::uint64_t* cleared;  ///< out, [cleared_words]: set to 0
-  std::uint32_t cleared_words;
-  ScanSummary* cleared_summary;  ///< likewise; not `summary`
-};
-
-/// Tiles of bytes that begin `lead` bytes after a multiple of 16.
-inline std::uint32_t unstuff_tiles(std::uint32_t in_bytes, std::uint32_t lead) {
-  return ceil_div(in_bytes + lead, kUnstuffTileBytes);
-}
-
-/// For each decoder, before its first scan, on the device that is current.
-Status prepare_unstuff_scan();
-
-Status unstuff_scan(const UnstuffScanArgs& args, LaunchChain& chain);
-
-/// All pointers are device memory.
-struct WalkArgs {
-  const std::uint32_t* words;           ///< clean bytes
-  const std::uint32_t* interval_first;  ///< [intervals + 1]: number of the first clean byte
-  const WalkTables* tables;
-  PairCycle cycle;
-  std::uint32_t intervals;
-  std::uint32_t interval_blocks;  ///< blocks of every interval but the last
-  std::uint32_t blocks;           ///< blocks of the scan
-  std::uint32_t pair_capacity;    ///< the most pairs that the scan may have
-  ScanSummary* summary;
-  std::uint16_t* pairs;       ///< out, [pair_capacity]: the pairs of the scan in order;
-                              ///< kMostWalkPairs more may be written
-  std::int16_t* wide;         ///< out, likewise: the levels for which pairs have no room
-  std::uint32_t* block_pair;  ///< out, [blocks + 1]: number of each block's first pair; the last
-                              ///< entry is the number of pairs. kMostWalkPairs more may be
-                              ///< written
-
-  // From the plan (scan_plan.hpp).
-  std::uint32_t chunks;              ///< enough for all subsequences
-  std::uint32_t chunk_subsequences;  ///< of each
-  std::uint32_t guess_stride;        ///< a power of two
-  std::uint32_t most_ends, mark_slots, most_serial_walks;
-  bool collects;    ///< sync_subsequences() decodes the chunks, too
-  bool exhaustive;  ///< by walks from every bit
-  /// States of unstuff_scan()'s tiles, which a collecting sync_subsequences() follows, as
-  /// transform_blocks() follows the states in `chunk_counts`; null if each kernel begins after the
-  /// one before.
-  const std::uint64_t* tile_states;
-  std::uint32_t tiles;
-  OwnSubsequence* own;          ///< out, [chunks * chunk_subsequences]: for decode_subsequences()
-  std::uint64_t* chunk_counts;  ///< [chunks], zero at first: blocks and pairs, for looking back
-  std::uint32_t* chunk_exit;    ///< [chunks], zero at first: the state in which each chunk ends
-};
-
-/// For each decoder, before its first scan, on the device that is current.
-Status prepare_sync_subsequences();
-Status prepare_decode_subsequences();
-
-// `shared_bytes`: of a CTA, from scan_plan.hpp.
-
-/// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
-/// before it, as the stage huffman_sync does. Then it decodes the chunks itself, if args.collects
-/// is set, or leaves them to decode_subsequences().
-Status sync_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
-
-/// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
-/// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
-Status decode_subsequences(const WalkArgs& args, std::size_t shared_bytes, LaunchChain& chain);
-
 /// Blocks of a CTA of transform_blocks(), one a thread.
 inline constexpr std::uint32_t kTransformBlocks = 64;
-/// From a row of a block in shared memory to the next: transform_blocks() keeps the same row of all
-/// blocks of a CTA together.
+/// From a row of a block in shared memory to the next: the same row of all blocks is together.
 inline constexpr std::uint32_t kCoefficientRowBytes =
     kTransformBlocks * kBlockEdge * sizeof(std::int16_t);
 
@@ -135,37 +45,82 @@ ZR_HD std::int32_t quantiser_of(std::uint32_t step) { return static_cast<std::in
 inline void find_usual_pairs(ScanSteps& steps) {
   std::int32_t most = 1;
   for (const auto& component : steps.step)
-    for (std::size_t k = 1; k < kBlockSize; ++k) {
-      const std::int32_t quantiser = quantiser_of(component[k]);
-      most = std::max(most, quantiser < 0 ? -quantiser : quantiser);
-    }
+    for (std::size_t k = 1; k < kBlockSize; ++k)
+      most = std::max(most, std::abs(quantiser_of(component[k])));
   const std::int32_t level = std::min(-kWideLevel - 1, kMaxNarrowCoefficient / most);
   constexpr auto twice = [](std::uint16_t pair) { return pair * 0x10001u; };
   steps.lowest_usual = twice(pack_pair(0, -level));
   steps.highest_usual = twice(pack_pair(kPairIndexMask, level));
 }
 
-/// All pointers are device memory but `report`.
-struct TransformBlocksArgs {
+/// A scan, for all its kernels. All pointers are device memory but `report` and perhaps `in`.
+struct ScanArgs {
+  const std::uint8_t* in;
+  std::uint32_t in_bytes;  ///< may include bytes after the scan; below 2^29
+  std::uint32_t lead;      ///< bytes before `in` from a multiple of 16 on
+  std::uint32_t tiles;     ///< of unstuff_scan()
+  /// `in` is pinned memory; the kernel behind unstuff_scan() may begin at once.
+  bool is_on_host;
+  /// No other scan is being decoded: the kernel behind unstuff_scan() may begin at once, and waits.
+  /// Others in flight would have less room: 1920x1080, one of eight, takes 22 us with early
+  /// launches and 18.4 without (H200).
+  bool is_alone;
+
   ScanLayout layout;  ///< the blocks_wide of a component that is not wanted is 0
-  std::uint32_t blocks;
+  PairCycle cycle;
+  std::uint32_t intervals;
+  std::uint32_t interval_blocks;  ///< blocks of every interval but the last
+  std::uint32_t blocks;           ///< blocks of the scan
+  std::uint32_t pair_capacity;    ///< the most pairs that the scan may have
   KnownDivisor by_interval_blocks, by_mcu_blocks, by_mcus_wide;
+  ScanPlan plan;
+  /// sync_subsequences() begins beside unstuff_scan() and follows its tiles, and transform_blocks()
+  /// follows the chunks likewise (scan_progress.cuh).
+  bool follows_bus;
+  const WalkTables* tables;
   const ScanSteps* steps;
+
+  // What the kernels pass on.
+  std::uint8_t* clean;            ///< [in_bytes + kCleanPadding + 3]: big-endian bytes of words
+  std::uint32_t* interval_first;  ///< [intervals + 1]: the first clean byte; the last entry closes
+                                  ///< the list
+  OwnSubsequence* own;  ///< [plan.chunks * plan.chunk_subsequences]: for decode_subsequences()
+  /// The pairs of the scan in order, and the levels for which pairs have no room: [pair_capacity];
+  /// kMostWalkPairs more may be written.
+  std::uint16_t* pairs;
+  std::int16_t* wide;
+  std::uint32_t* block_pair;  ///< [blocks + 1]: number of each block's first pair; the last entry
+                              ///< is the number of pairs. kMostWalkPairs more may be written
   PlaneView plane[kMaxComponents];  ///< out, one a scan component that is wanted
-  const std::uint16_t* pairs;
-  const std::int16_t* wide;         ///< of the pairs with kWideLevel
-  const std::uint32_t* block_pair;  ///< [blocks + 1]
-  std::uint64_t* states;            ///< [ceil(blocks / kTransformBlocks)], zero
+
+  // States, zero at first.
   ScanSummary* summary;
   ScanReport* report;
-  /// States of the chunks of the kernel before, which this one follows; or null if it begins after
-  /// that.
-  const std::uint64_t* chunk_counts;
-  std::uint32_t chunks;
-  std::uint32_t pair_capacity;  ///< the most pairs that the scan may have
+  std::uint64_t* tile_states;       ///< [tiles]
+  std::uint64_t* chunk_counts;      ///< [plan.chunks]: blocks and pairs, for looking back
+  std::uint32_t* chunk_exit;        ///< [plan.chunks]: the state in which each chunk ends
+  std::uint64_t* transform_states;  ///< [ceil(blocks / kTransformBlocks)]
+  // Of the scan before: unstuff_scan() sets them to 0.
+  ScanSummary* cleared_summary;
+  std::uint64_t* cleared;
+  std::uint32_t cleared_words;
+
+  ZR_HD const std::uint32_t* words() const { return reinterpret_cast<const std::uint32_t*>(clean); }
 };
 
-Status transform_blocks(const TransformBlocksArgs& args, LaunchChain& chain);
+/// For each decoder, before its first scan, on the device that is current.
+Status prepare_unstuff_scan();
+Status prepare_sync_subsequences();
+Status prepare_decode_subsequences();
+
+Status unstuff_scan(const ScanArgs& args, LaunchChain& chain);
+/// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
+/// before it, as the stage huffman_sync does. If plan.collects is set, decodes the chunks, too.
+Status sync_subsequences(const ScanArgs& args, LaunchChain& chain);
+/// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
+/// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
+Status decode_subsequences(const ScanArgs& args, LaunchChain& chain);
+Status transform_blocks(const ScanArgs& args, LaunchChain& chain);
 
 /// What the tables are made of.
 struct ScanTablesSource {

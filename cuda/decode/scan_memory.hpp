@@ -1,7 +1,6 @@
-// The memory of the kernels: what they pass to each other in device memory, and how much shared
-// memory those that walk over bits ask for. A device may allow a CTA less than others: 99 KiB where
-// compute capability is 8.6, 8.9 or 12.x, 163 KiB with 8.0, 227 KiB with 9.0. Host code, so that a
-// test can ask for any device.
+// What the kernels pass to each other in device memory, and how much shared memory those that walk
+// over bits ask for. A device allows a CTA 99 KiB where its compute capability is 8.6, 8.9 or 12.x,
+// 163 KiB with 8.0, 227 KiB with 9.0. Host code, so that a test can ask for any device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -36,10 +35,6 @@ ZR_HD std::uint32_t faults_of(const ScanSummary& summary) {
 
 /// Zero bytes after the clean ones, because words are read ahead.
 inline constexpr std::uint32_t kCleanPadding = 32;
-/// Words of clean bytes that may be read.
-ZR_HD std::uint32_t clean_words(const ScanSummary& summary) {
-  return (summary.clean_bytes + kCleanPadding) / 4;
-}
 
 /// What the host gets to know. Pinned memory, written by the device.
 struct ScanReport {
@@ -47,11 +42,6 @@ struct ScanReport {
   std::uint32_t dc_fault;  ///< not 0: a DC value that no encoder makes
   std::uint32_t consumed_bytes;
 };
-
-/// The most words that `subs` consecutive subsequences lie in, wherever they begin.
-constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
-  return subs * (kSubsequenceBits / 32) + 5;
-}
 
 /// A subsequence whose start is known.
 struct alignas(16) OwnSubsequence {
@@ -67,14 +57,12 @@ struct alignas(16) OwnSubsequence {
 };
 static_assert(sizeof(OwnSubsequence) == 32);
 
-/// The most pairs and blocks in a subsequence, whatever its bits are and wherever a walk over them
-/// begins and ends: all its symbols begin in it, as a step to two of them takes the first alone
-/// where the second would end behind it. So many pairs more than a chunk counted may be collected,
-/// and so many pairs, wide levels and blocks more than a scan may have be written.
+/// The most pairs and blocks in a subsequence, whatever its bits are: all its symbols begin in it.
+/// So many pairs more than a chunk counted may be collected, and so many pairs, wide levels and
+/// blocks more than a scan may have be written.
 inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
 
-/// Pairs behind the scan's last one that transform_blocks() may read, because it reads eight at a
-/// time. They are not used, but have to be there.
+/// Pairs behind the scan's last one that transform_blocks() may read, but does not use.
 inline constexpr std::uint32_t kPairsReadBehind = kPairsPerThread - 1;
 
 /// In place of the number of a CTA's first word: it has no subsequences.
@@ -95,12 +83,9 @@ constexpr std::uint32_t shared_table_words(std::uint32_t pairs, int index_bits) 
   return (2 * pairs << index_bits) + kMaxBlocksPerMcu * kBlockWords + pairs * kLastCodes / 2;
 }
 
-/// Subsequences that a CTA of sync_subsequences() has room for, those before its chunk included:
-/// medium or large.
-inline constexpr std::uint32_t kMediumRoom = kWarmSubsequences + kMediumChunk;
-inline constexpr std::uint32_t kLargeRoom = kWarmSubsequences + kChunkSubsequences;
-constexpr std::uint32_t sync_room(std::uint32_t chunk_subsequences) {
-  return chunk_subsequences <= kMediumChunk ? kMediumRoom : kLargeRoom;
+/// The most words that `subs` consecutive subsequences lie in, wherever they begin.
+constexpr std::uint32_t words_of_subsequences(std::uint32_t subs) {
+  return subs * (kSubsequenceBits / 32) + 5;
 }
 /// Words that are copied by one instruction.
 inline constexpr std::uint32_t kVectorWords = 4;
@@ -111,40 +96,36 @@ constexpr std::uint32_t chunk_words(std::uint32_t subs, std::uint32_t unit = kVe
 }
 /// For sync_subsequences(), whose copies begin at multiples of 64 bytes in both memories: 512 bytes
 /// then take 4 or 8 accesses of shared memory, and 16 from another multiple of 16. A 3840x2160
-/// photo at q90, one at a time, takes 2 % less so (H200). Multiples of 128 bytes give as much, but
-/// 64 KiB of shared memory would have room for an end less.
+/// photo at q90, one at a time, takes 2 % less so (H200).
 inline constexpr std::uint32_t kSyncCopyUnit = 16;
 
+/// Subsequences that a CTA of sync_subsequences() has room for, those before its chunk included.
+inline constexpr std::uint32_t kRoom = kWarmSubsequences + kChunkSubsequences;
 /// Words that a CTA has without its tables: for itself, and for each end that is kept of its
-/// subsequences.
-ZR_HD constexpr std::uint32_t sync_end_words(std::uint32_t room) { return room * 5 / 2; }
-ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends, std::uint32_t room) {
-  return 68 + room * 221 / 16 + ends * sync_end_words(room);
+/// subsequences. ChunkMemory has these sizes. The tables behind it are copied by vectors.
+inline constexpr std::uint32_t kEndWords = kRoom * 5 / 2, kChunkMemoryWords = 3604;
+static_assert(kEndWords % kVectorWords == 0 && kChunkMemoryWords % kVectorWords == 0);
+ZR_HD constexpr std::uint32_t sync_words(std::uint32_t ends) {
+  return kChunkMemoryWords + ends * kEndWords;
 }
-// The tables behind it are copied by vectors.
-static_assert(sync_words(1, kLargeRoom) % kVectorWords == 0 &&
-              sync_words(1, kMediumRoom) % kVectorWords == 0 &&
-              sync_end_words(kLargeRoom) % kVectorWords == 0 &&
-              sync_end_words(kMediumRoom) % kVectorWords == 0);
-constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends,
-                                        std::uint32_t room) {
-  return sizeof(std::uint32_t) * (sync_words(ends, room) + shared_table_words(pairs, kSkipBits));
+constexpr std::size_t sync_shared_bytes(std::uint32_t pairs, std::uint32_t ends) {
+  return sizeof(std::uint32_t) * (sync_words(ends) + shared_table_words(pairs, kSkipBits));
 }
 
-/// States that the exhaustive strategy keeps at each mark, in the memory of all ends but one; 0 if
-/// there is too little for it to be of use. A mark has three bytes for each state, and two; and
-/// each state of one mark has a byte more.
-constexpr std::uint32_t choose_mark_slots(std::uint32_t ends, std::uint32_t room) {
-  const std::uint32_t marks = room / kMarkSubsequences;
-  const std::uint32_t bytes = ends == 0 ? 0 : (ends - 1) * sync_end_words(room) * 4;
+/// States that the exhaustive strategy keeps at each mark, in the memory of all ends but one; 0:
+/// too few to be of use. A mark has three bytes for each state, and two; each state of one mark has
+/// a byte more.
+constexpr std::uint32_t choose_mark_slots(std::uint32_t ends) {
+  constexpr std::uint32_t kMarks = kRoom / kMarkSubsequences;
+  const std::uint32_t bytes = ends == 0 ? 0 : (ends - 1) * kEndWords * 4;
   for (std::uint32_t slots = kMarkSlots; slots >= kMarkSlots / 4; slots /= 2)
-    if (marks * (3 * slots + 2) + slots <= bytes) return slots;
+    if (kMarks * (3 * slots + 2) + slots <= bytes) return slots;
   return 0;
 }
 
 /// Whether the memory of the ends has room for the lists of walks from every bit.
-constexpr bool has_seed_room(std::uint32_t ends, std::uint32_t room) {
-  return ends * sync_end_words(room) * 4 >= DistinctStates::bytes();
+constexpr bool has_seed_room(std::uint32_t ends) {
+  return ends * kEndWords * 4 >= DistinctStates::bytes();
 }
 
 inline constexpr std::uint32_t kChunkWords = chunk_words(kChunkSubsequences);
@@ -152,22 +133,17 @@ constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));
 }
 
-/// What decode_subsequences() has beside the shared memory that it asks for.
-inline constexpr std::size_t kDecodeStaticBytes = 16;
-
 /// Ends to keep of each subsequence: those wanted, or as many as there is memory for. States that
 /// find no room are walked one after the other, so fewer ends change the speed alone.
-constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted,
-                                    std::uint32_t room) {
-  while (wanted > 0 && sync_shared_bytes(pairs, wanted, room) > limit) --wanted;
+constexpr std::uint32_t choose_ends(std::size_t limit, std::uint32_t pairs, std::uint32_t wanted) {
+  while (wanted > 0 && sync_shared_bytes(pairs, wanted) > limit) --wanted;
   return wanted;
 }
 
 /// Whether the map strategy can decode a scan: each guess (one for each block of the period) needs
-/// an end of its own.
+/// an end of its own. decode_subsequences() has 16 bytes more than it asks for.
 constexpr bool map_fits(std::size_t limit, std::uint32_t pairs, std::uint32_t period) {
-  return choose_ends(limit, pairs, period, kLargeRoom) == period &&
-         decode_shared_bytes(pairs) + kDecodeStaticBytes <= limit;
+  return choose_ends(limit, pairs, period) == period && decode_shared_bytes(pairs) + 16 <= limit;
 }
 
 }  // namespace zerorun

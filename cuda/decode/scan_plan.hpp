@@ -1,6 +1,6 @@
-// How a scan is synchronised and launched: a pure function of its header, its sizes and the limits
-// of the device. And what else decides: which strategy decoded the last scans, what tests choose,
-// other scans in flight. Host code, so that a test can ask for any device.
+// How a scan is decoded: a pure function of its header, its sizes and the limits of the device. And
+// what else decides: the strategy that decoded the last scans, what tests choose, other scans in
+// flight. Host code, so that a test can ask for any device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -55,7 +55,7 @@ constexpr Strategy first_strategy(const ScanNeeds& scan) {
   return bits_of_block(scan) > dense ? Strategy::exhaustive : Strategy::map;
 }
 
-/// With medium chunks one colour with 2 bits a block takes 310 us, and 279 without: its walks
+/// One colour with 2 bits a block takes 310 us with medium chunks, and 279 without: its walks
 /// follow each other from chunk to chunk.
 inline constexpr std::uint32_t kFewestMediumChunkBits = 4;
 /// Whether the chunks should be the smaller ones: the scan is so short that it would not fill the
@@ -66,45 +66,43 @@ constexpr bool has_medium_chunks(const DeviceLimits& limits, const ScanNeeds& sc
          ceil_div(scan.subsequences, kMediumChunk) <= limits.processors * quarters / 4;
 }
 
-/// Those of 4:2:0.
+/// What both strategies need, when the size of the chunks is known.
+constexpr void finish_plan(ScanPlan& plan, const DeviceLimits& limits, const ScanNeeds& scan,
+                           std::uint32_t wanted_ends) {
+  plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
+  plan.most_ends = choose_ends(limits.shared_of_cta, scan.pairs, wanted_ends);
+  plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends);
+  plan.decode_bytes = decode_shared_bytes(scan.pairs);
+}
+
+/// Sparse scans have at most so many guesses: those of 4:2:0.
 inline constexpr std::uint32_t kSparseGuesses = 6;
 
 constexpr ScanPlan plan_map(const DeviceLimits& limits, const ScanNeeds& scan) {
   ScanPlan plan{};
-  plan.strategy = Strategy::map;
-  const std::size_t most = limits.shared_of_cta;
-  plan.fits = map_fits(most, scan.pairs, scan.period);
+  plan.fits = map_fits(limits.shared_of_cta, scan.pairs, scan.period);
   if (!plan.fits) return plan;
-  const bool is_sparse =
+  plan.collects =
       scan.period <= kSparseGuesses && scan.blocks > 0 && bits_of_block(scan) <= kSparseBits;
-  const bool is_medium = is_sparse && has_medium_chunks(limits, scan);
+  const bool is_medium = plan.collects && has_medium_chunks(limits, scan);
   plan.chunk_subsequences = is_medium ? kMediumChunk : kChunkSubsequences;
-  plan.chunks = ceil_div(scan.subsequences, plan.chunk_subsequences);
   plan.guess_stride = is_medium ? kMediumGuessStride : kGuessStride;
-  const std::uint32_t room = sync_room(plan.chunk_subsequences);
-  plan.most_ends =
-      choose_ends(most, scan.pairs, is_sparse && !is_medium ? kSparseEnds : kMostEnds, room);
+  // Unless medium chunks follow the bus, each has a processor for itself.
+  const bool is_crowded = plan.collects && (scan.is_followed || !is_medium);
+  finish_plan(plan, limits, scan, is_crowded ? kSparseEnds : kMostEnds);
   plan.most_serial_walks = kSerialWalks + kSerialWalksOfChunk * plan.chunks;
-  plan.collects = is_sparse;
-  plan.sync_bytes = sync_shared_bytes(scan.pairs, plan.most_ends, room);
-  plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;
 }
 
 constexpr ScanPlan plan_exhaustive(const DeviceLimits& limits, const ScanNeeds& scan) {
   ScanPlan plan{};
   plan.strategy = Strategy::exhaustive;
-  const std::uint32_t ends = choose_ends(limits.shared_of_cta, scan.pairs, kSparseEnds, kLargeRoom);
-  plan.mark_slots = choose_mark_slots(ends, kLargeRoom);
-  plan.fits = map_fits(limits.shared_of_cta, scan.pairs, scan.period) && plan.mark_slots != 0 &&
-              has_seed_room(ends, kLargeRoom);
-  if (!plan.fits) return plan;
   plan.chunk_subsequences = kChunkSubsequences;
-  plan.chunks = ceil_div(scan.subsequences, kChunkSubsequences);
-  plan.most_ends = ends;
+  finish_plan(plan, limits, scan, kSparseEnds);
+  plan.mark_slots = choose_mark_slots(plan.most_ends);
+  plan.fits = map_fits(limits.shared_of_cta, scan.pairs, scan.period) && plan.mark_slots != 0 &&
+              has_seed_room(plan.most_ends);
   plan.most_serial_walks = kLastSerialWalks + kLastSerialWalksOfChunk * plan.chunks;
-  plan.sync_bytes = sync_shared_bytes(scan.pairs, ends, kLargeRoom);
-  plan.decode_bytes = decode_shared_bytes(scan.pairs);
   return plan;
 }
 
@@ -116,13 +114,10 @@ constexpr ScanPlan plan_scan(const DeviceLimits& limits, const ScanNeeds& scan, 
 inline constexpr std::size_t kStrategyShapes = 8;
 inline constexpr std::uint32_t kStrategyTrust = 7;
 
-/// What strategy decoded the last scan of the same shape: the next frame of a video is like it.
-/// With it the patterns and halftones of `contents_bench`, which the map strategy cannot decode,
-/// take 0.4 to 0.75 ms a frame, and 1.1 to 1.5 without it (H100).
-///
-/// Holds the shapes of the last kStrategyShapes scans that the map strategy failed and the
-/// exhaustive strategy decoded; a decoder may serve several videos in turn. One instance per
-/// decoder.
+/// The shapes of the last kStrategyShapes scans that the map strategy failed and the exhaustive
+/// strategy decoded: the next frame of a video is like them, and a decoder may serve several videos
+/// in turn. With it patterns and halftones take 0.4 to 0.75 ms a frame, and 1.1 to 1.5 without it
+/// (H100). One instance per decoder.
 class StrategyMemory {
  public:
   struct Shape {
@@ -165,13 +160,11 @@ class StrategyMemory {
   std::array<Known, kStrategyShapes> known_{};
 };
 
-/// How a decoder is created. Tests have scans decoded as otherwise only some are; nothing else
-/// changes these values.
+/// How a decoder is created. Only tests change these values.
 struct DecodeChoices {
   /// The exhaustive strategy alone, if the device has the memory for it.
   bool exhaustive_only = false;
-  /// Scans in pinned memory are decoded as they come over the bus, however short they are and
-  /// whatever else the process decodes on the device.
+  /// Scans in pinned memory follow the bus, however short they are and whatever else is decoded.
   bool always_follows_bus = false;
   /// The CPU pipeline decodes all scans.
   bool cpu_only = false;

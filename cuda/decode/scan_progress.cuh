@@ -1,8 +1,7 @@
-// How far unstuff_scan() has got with a scan, for kernels that begin before it has ended.
-//
-// It reads pinned host memory then, at the pace of the bus, which is slower than the walks over
-// what has arrived. Its tiles publish in their states when what they wrote can be read. A CTA of a
-// kernel behind it waits for the tiles that have its own bytes, and no longer.
+// How far unstuff_scan() has got with a scan, for kernels that begin before it has ended: from
+// pinned host memory it reads at the pace of the bus, slower than the walks. Its tiles publish in
+// their states when what they wrote can be read. A CTA behind it waits for the tiles with its
+// bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,16 +25,16 @@ struct ScanProgress {
   bool ended;
 
   /// False: the scan ended, and has not the intervals that it should have.
-  __device__ bool fits(const WalkArgs& a) const { return !ended || intervals == a.intervals; }
+  __device__ bool fits(const ScanArgs& a) const { return !ended || intervals == a.intervals; }
   /// Words that may be read.
   __device__ std::uint32_t words() const { return (bytes + (ended ? kCleanPadding : 0)) / 4; }
   /// Where an interval ends, or up to where it goes on.
-  __device__ std::uint32_t end_of(const WalkArgs& a, std::uint32_t interval) const {
+  __device__ std::uint32_t end_of(const ScanArgs& a, std::uint32_t interval) const {
     return ended || interval + 1 < intervals ? a.interval_first[interval + 1] : bytes;
   }
 };
 
-__device__ inline ScanProgress progress_of(const WalkArgs& a, std::uint64_t state, bool ended) {
+__device__ inline ScanProgress progress_of(const ScanArgs& a, std::uint64_t state, bool ended) {
   const std::uint64_t counts = state & kTileCountsMask;
   const std::uint32_t intervals = static_cast<std::uint32_t>(counts >> kBordersShift) + 1;
   return {static_cast<std::uint32_t>(counts), ended ? intervals : min(intervals, a.intervals),
@@ -46,7 +45,7 @@ __device__ inline ScanProgress progress_of(const WalkArgs& a, std::uint64_t stat
 /// need not be there. Called by one warp. Terminates where all CTAs of unstuff_scan() run or are
 /// done.
 template <typename IsEnough>
-__device__ ScanProgress await_progress(const WalkArgs& a, std::uint32_t from,
+__device__ ScanProgress await_progress(const ScanArgs& a, std::uint32_t from,
                                        const IsEnough& is_enough) {
   // A clean byte is never before the stuffed byte of its number.
   std::uint64_t state = await_readable(a.tile_states, a.tiles, kTileReadable | kScanStopped,
@@ -61,7 +60,7 @@ __device__ ScanProgress await_progress(const WalkArgs& a, std::uint32_t from,
 
 /// Publishes that what the CTA wrote can be read. `counts`: pack_counts() up to
 /// its end; anything if the scan has a fault. Called by all threads.
-__device__ inline void publish_readable(const WalkArgs& a, std::uint64_t counts) {
+__device__ inline void publish_readable(const ScanArgs& a, std::uint64_t counts) {
   __syncthreads();
   if (threadIdx.x != 0) return;
   __threadfence();

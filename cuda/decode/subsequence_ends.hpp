@@ -1,15 +1,15 @@
-// How the subsequences of a chunk are synchronised: by the states in which each may end, and which
-// of them leads to which. Host code too, so that a test can run the algorithm without a device.
+// The map strategy: the states in which each subsequence of a chunk may end, and which of them
+// leads to which. Host code too, so that a test can run the algorithm without a device.
 //
 // A walk that starts somewhere in a subsequence soon meets the right walk if it assumed the right
 // block of the MCU, and late if it did not. So a subsequence is walked once from each block of the
-// MCU as a guess. The next subsequence is walked from wherever these walks end. That gives a map
-// from the ends of one subsequence to the ends of the next. A new end is walked from in turn, until
-// there is none. Composing the maps from one known start gives all other starts.
+// MCU as a guess, and the next subsequence from wherever these walks end. That gives a map from the
+// ends of one subsequence to the ends of the next. A new end is walked from in turn, until there is
+// none. Composing the maps from one known start gives all other starts.
 //
-// Where blocks take few bits, one walk may go on for long without meeting another: pictures of one
-// colour and gradients repeat a few bits, and a guess that begins amid them stays apart. Such a
-// walk is the same some subsequences further, so its end becomes a guess for all of them.
+// Pictures of one colour and gradients repeat a few bits, and a guess that begins amid them stays
+// apart from other walks. Such a walk is the same some subsequences further, so its end becomes a
+// guess for all of them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -94,8 +94,7 @@ struct SubsequenceEnds {
   }
 
   /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to; the
-  /// subsequence is open. Returns whether there was room for all of them. `lines` is `most`, which
-  /// a kernel has at hand.
+  /// subsequence is open. Returns whether there was room for all. `lines`: as `most`.
   ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to, std::uint32_t lines) {
     std::uint32_t known = count[sub];
     // Places in the lines at hand, so that none is computed from a number.
@@ -143,7 +142,7 @@ struct SubsequenceEnds {
     through[number][segment] = static_cast<std::uint8_t>(now);
   }
 
-  /// From end `number` before a segment other than the first to the end of its last subsequence.
+  /// The same by that line.
   ZR_HD std::uint32_t follow_whole_segment(std::uint32_t segment, std::uint32_t number) const {
     static_assert(kForeignEnd >= kMostEnds);
     return through[number < kMostEnds ? number : kMostEnds][segment];

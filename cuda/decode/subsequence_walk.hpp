@@ -20,9 +20,8 @@ inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits than this.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
-/// The number of an interval's first subsequence; `first_byte` is the interval's first clean byte.
-/// This needs no prefix sum over the intervals, but the last number of an interval may belong to no
-/// subsequence.
+/// The number of an interval's first subsequence, without a prefix sum over the intervals: the last
+/// number of an interval may belong to no subsequence. `first_byte`: its first clean byte.
 ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
   return first_byte / kSubsequenceBytes + interval;
 }
@@ -51,10 +50,10 @@ ZR_HD std::uint32_t window_of(const WordPair& words, std::uint32_t bit) {
 #endif
 }
 
-/// The bits in front of a walk: the next 32, and two words behind the one with its bit. Only a step
-/// into another word loads one more, long before its bits are needed. `Bits`: place(bit) of the
-/// word with a bit; take(place) gives the word there and goes on to the next; shift_if(c, words,
-/// place) does words = {words.second, take(place)} if c is not 0.
+/// The bits in front of a walk: the next 32, and two words behind the one with its bit. A step into
+/// another word loads one more, long before its bits are needed. `Bits`: place(bit) of the word
+/// with a bit; take(place) gives the word there and goes on; shift_if(c, words, place) does
+/// words = {words.second, take(place)} if c is not 0.
 template <typename Bits>
 struct BitFront {
   std::uint32_t bit, window;
@@ -120,12 +119,11 @@ struct WalkSpan {
   std::uint32_t stop, end;
 };
 
-/// The position of a walk that came to bits that are no codeword: beyond all. Where it goes on is
-/// decided after its last step, so that steps are as fast as without it.
+/// Position after bits that are no codeword. Where the walk goes on is decided after its last step,
+/// so that steps are as fast as without it.
 inline constexpr std::uint32_t kGaveUp = 1u << 30;
 
-/// A block of the MCU as a walk sees it. What the numbers mean is up to the walk's `Tables`:
-/// indices or addresses.
+/// A block of the MCU as a walk sees it: indices or addresses, by the walk's `Tables`.
 struct BlockTables {
   std::uint32_t dc;    ///< table
   std::uint32_t next;  ///< the block that follows
@@ -147,8 +145,8 @@ ZR_HD void add_if(bool condition, std::uint32_t& number, std::uint32_t amount) {
 }
 ZR_HD void increment_if(bool condition, std::uint32_t& number) { add_if(condition, number, 1); }
 
-/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: a literal 1 would
-/// be moved to a register each time.
+/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: blockDim.y is 1,
+/// and a literal would be moved to a register each time.
 ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
 #ifdef __CUDA_ARCH__
   return __dp4a(word, blockDim.y, number);
@@ -157,9 +155,8 @@ ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
 #endif
 }
 
-/// A walk before a codeword, whose table entry is loaded. A thread takes many steps one after the
-/// other, and the time from one to the next is what counts: the next entry is loaded as soon as its
-/// place is known, before anything else is done with the last one and before pairs are stored.
+/// A walk before a codeword, whose table entry is loaded. The time from one step to the next is
+/// what counts: the next entry is loaded as soon as its place is known, before pairs are stored.
 template <int kIndexBits, typename Bits, typename Tables>
 struct Cursor : BitFront<Bits> {
   const Tables& tables;
@@ -202,9 +199,9 @@ struct Cursor : BitFront<Bits> {
   }
 };
 
-/// Takes steps up to the first codeword at `stop` or after it, or up to the interval's end if only
-/// padding is left. A step gets a position that no second symbol is to pass, and returns whether a
-/// block ends.
+/// Steps up to the first codeword at `stop` or after it, or to the interval's end if only padding
+/// is left. A step gets a position that no second symbol may pass, and returns whether a block
+/// ends.
 template <typename Cursor, typename Step>
 ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& step) {
   // As long as no step can reach the interval's padding, nothing needs to check for it.
@@ -221,11 +218,9 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 /// after it, or to the interval's end, and moves `bit`, `phase` and `k`. Two walks that meet before
 /// some codeword meet before a step at the end of that block at the latest.
 ///
-/// A walk that comes to bits that are no codeword is none of a sound scan's, but some wrong guess.
-/// It ends that block and goes to `stop` as to the start of an MCU, where all such walks meet: else
-/// a page of text at q97 with optimal tables would need 12.8 walks a subsequence instead of 9.2,
-/// and its chunks no room for their ends. Runs past a block's end go unnoticed; decoding finds
-/// them.
+/// A walk that comes to bits that are no codeword was a wrong guess. It goes to `stop` as to the
+/// start of an MCU, where all such walks meet: else a page of text at q97 with optimal tables would
+/// need 12.8 walks a subsequence instead of 9.2. Decoding finds runs past a block's end.
 ///
 /// `Bits`: as for BitFront; a few words after the last bit may be read. `Tables`: place(phase) of a
 /// block, block(place), phase_before(place) (of the block before), ac_of(DC table);
@@ -311,8 +306,8 @@ ZR_HD std::int32_t extend_level(std::uint32_t appended, std::uint32_t ssss) {
   return static_cast<std::int32_t>(window_of({sign, appended}, ssss) - sign);
 }
 
-/// What a symbol of a step makes. Without a pair, `index` is any number; `level` is too, but for a
-/// step's first symbol it is 0 then.
+/// What a symbol of a step makes. Without a pair `index` is any number, and `level` too, but 0 for
+/// a step's first symbol.
 struct WalkPair {
   bool exists;
   std::uint32_t index;
@@ -350,9 +345,8 @@ struct PairTarget {
 };
 
 /// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
-/// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the same symbols as
-/// skip_subsequence(), so it stores as many pairs and blocks as that counted. Where two symbols of
-/// one step are on both sides of `stop`, it takes the first alone.
+/// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the symbols that
+/// skip_subsequence() counted. Of two symbols on both sides of `stop` it takes the first alone.
 ///
 /// `Tables`: as there, but look_up() gives a symbol entry, and last() a packed symbol. `Sink`:
 /// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), put(number, first,

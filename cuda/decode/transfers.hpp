@@ -14,8 +14,8 @@
 
 namespace zerorun {
 
-/// The number of bytes up to the first marker other than RSTm, including that marker. More need not
-/// be sent to the device: other scans and images may follow.
+/// The number of bytes up to the first marker other than RSTm, including that marker: what has to
+/// be sent to the device. Other scans and images may follow.
 std::size_t scan_extent(std::span<const std::uint8_t> data);
 
 /// Keeps its memory between scans. The bytes uploaded last are valid until the next call.
@@ -59,9 +59,8 @@ class FrameDownload {
       : threads_(threads), piece_bytes_(piece_bytes) {}
 
   /// Copies the planes after the work enqueued on `stream`, and returns when they have arrived. The
-  /// device writes to pinned memory itself; for other memory the CPU copies each piece from pinned
-  /// staging while the next ones travel. Bytes between the rows stay as they are. `probe` gets
-  /// the step "download".
+  /// device writes to pinned memory itself; otherwise the CPU copies each piece from pinned staging
+  /// while the next ones travel. Bytes between rows stay. `probe` gets the step "download".
   Status run(std::span<const PlaneCopy> planes, cudaStream_t stream, const StepProbe& probe = {});
 
  private:

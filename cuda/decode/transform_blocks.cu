@@ -1,6 +1,6 @@
-// Each thread transforms a block: a segmented scan over all blocks gives its DC, its AC
-// coefficients come from pairs that all threads of the CTA expand together (expand_pairs.cuh), and
-// both passes of the inverse transform run in registers.
+// Each thread transforms a block: a segmented scan gives its DC, its AC coefficients come from
+// pairs that the CTA expands together (expand_pairs.cuh), and the inverse transform runs in
+// registers.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/scan_kernels.hpp"
 
@@ -24,8 +24,8 @@ __device__ bool is_usual(std::int32_t value, std::int32_t most) {
 __device__ std::uint32_t lower_half(std::uint32_t two) {
   return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(two)});
 }
-/// In assembly because the compiler would mask the half first, which a product with a power of two
-/// takes as it is, and then shift it for the other products: two instructions instead of one.
+/// In assembly: the compiler would mask the half first, for products with powers of two, and then
+/// shift it for the others.
 __device__ std::uint32_t upper_half(std::uint32_t two) {
   std::uint32_t half = 0;
 #ifdef __CUDA_ARCH__
@@ -95,28 +95,6 @@ __device__ std::uint32_t limit_four(const std::uint32_t* values) {
   return pack_limited(sample(1), sample(0), upper);
 }
 
-template <typename Word>
-__device__ void put(std::uint8_t* out, unsigned at, std::uint64_t row) {
-  *reinterpret_cast<Word*>(out + at) = static_cast<Word>(row >> 8 * at);
-}
-
-/// Eight samples to any address: the word that 4 divides, and what is left before and after it. A
-/// photo of 3837x2157 in rows without padding takes 265 us, and 285 with bytes alone (H100).
-__device__ void store_row(std::uint8_t* out, std::uint64_t row) {
-  const auto lead = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(out) % 4);
-  put<std::uint32_t>(out, 4 - lead, row);
-  if (lead == 0) {
-    put<std::uint32_t>(out, 0, row);
-    return;
-  }
-  if (lead != 2) {
-    put<std::uint8_t>(out, 0, row);
-    put<std::uint8_t>(out, 7, row);
-  }
-  if (lead != 3) put<std::uint16_t>(out, lead % 2, row);
-  if (lead != 1) put<std::uint16_t>(out, 8 - lead, row);
-}
-
 /// Stores the valid samples.
 __device__ void store_block(const PlaneView& plane, int x0, int y0,
                             const std::uint32_t (&samples)[kBlockSize]) {
@@ -134,12 +112,6 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
       *reinterpret_cast<uint2*>(out) = row[y];
     return;
   }
-  if (whole) {
-#pragma unroll
-    for (int y = 0; y < kBlockEdge; ++y, out += plane.stride_bytes)
-      store_row(out, std::uint64_t{row[y].y} << 32 | row[y].x);
-    return;
-  }
 #pragma unroll
   for (int y = 0; y < kBlockEdge; ++y, out += plane.stride_bytes) {
     const int columns = y0 + y < plane.height ? plane.width - x0 : 0;
@@ -150,25 +122,24 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
   }
 }
 
-/// Waits until the pairs of the blocks from `first` on can be read, and where block `behind`
-/// begins, or that the scan has not so many. Called by one warp. Terminates where all CTAs of the
+/// Waits until the pairs of the blocks from `first` on can be read, and it is known where block
+/// `behind` begins or that there is none. Called by one warp. Terminates where all CTAs of the
 /// kernel before run or are done.
-__device__ void await_pairs(const TransformBlocksArgs& a, std::uint32_t first,
-                            std::uint32_t behind) {
+__device__ void await_pairs(const ScanArgs& a, std::uint32_t first, std::uint32_t behind) {
   // Chunks that end before the first block, by a sample of them.
-  const std::uint32_t step = (a.chunks + 31) / 32;
+  const std::uint32_t step = (a.plan.chunks + 31) / 32;
   const std::uint32_t behind_sample = (threadIdx.x % 32 + 1) * step;
   const std::uint64_t sample =
-      behind_sample <= a.chunks ? load_relaxed(a.chunk_counts + behind_sample - 1) : 0;
+      behind_sample <= a.plan.chunks ? load_relaxed(a.chunk_counts + behind_sample - 1) : 0;
   const unsigned before = __ballot_sync(
       kFullWarp, tile_status(sample) >= 2 && blocks_of(sample & kTileSumMask) < first);
   const std::uint32_t from = (32 - __clz(static_cast<int>(before))) * step;
-  await_readable(a.chunk_counts, a.chunks, kTileReadable | kTileSumMask, from,
+  await_readable(a.chunk_counts, a.plan.chunks, kTileReadable | kTileSumMask, from,
                  [=](std::uint64_t state) { return blocks_of(state & kTileSumMask) > behind; });
 }
 
 /// Called by one thread, when all kernels before have ended.
-__device__ void report_scan(const TransformBlocksArgs& a) {
+__device__ void report_scan(const ScanArgs& a) {
   const std::uint32_t faults = faults_of(*a.summary);
   a.summary->outcome = faults;
   a.report->faults = faults;
@@ -179,15 +150,15 @@ static_assert(bounded_ctas(kTransformCtas, kThreads, sizeof(Shared), 90) == kTra
 
 /// `has_fault`: not all pairs are there.
 template <bool kFollows>
-__device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_fault) {
+__device__ void transform_cta(const ScanArgs& a, Shared& s, bool has_fault) {
   // CTAs that began before a fault was found may wait for this one.
   const auto give_up = [&] {
-    if (kFollows && threadIdx.x == 0) store_relaxed(a.states + blockIdx.x, kTileInclusive);
+    if (kFollows && threadIdx.x == 0)
+      store_relaxed(a.transform_states + blockIdx.x, kTileInclusive);
   };
   if (has_fault) return give_up();
   const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
   const std::uint32_t block = first_block + threadIdx.x;
-  const bool exists = block < a.blocks;
   const std::uint32_t dc_pair = a.block_pair[min(block, a.blocks)];
   s.first_pair[threadIdx.x] = dc_pair;
   if (threadIdx.x == 0)
@@ -216,7 +187,7 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
     }
   }
   // A block that does not exist, behind all others, has the DC of one that does.
-  const std::int32_t difference = exists ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
+  const std::int32_t difference = block < a.blocks ? whole_level(a, a.pairs[dc_pair], dc_pair) : 0;
   s.dc.put(difference, component,
            block == a.by_interval_blocks.quotient(block) * a.by_interval_blocks.value);
   __syncthreads();
@@ -224,9 +195,9 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   // The last warp has no more pairs than the others.
   const bool predicts = threadIdx.x >= kThreads - 32;
   TwoDcSums sums;
-  if (predicts) sums = s.dc.sum_up(a.states);
+  if (predicts) sums = s.dc.sum_up(a.transform_states);
   bool usual = expand_pairs(a, s, dc_pair);
-  if (predicts) s.dc.finish(a.states, sums);
+  if (predicts) s.dc.finish(a.transform_states, sums);
   __syncthreads();  // s.coefficient is complete too
   const std::int32_t dc = s.dc.dc(), dc_before = dc - difference;
   const std::int32_t dc_value = dc * quantiser_of(s.step[component * kBlockSize]);
@@ -243,9 +214,8 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
   const std::int32_t y = mcu_y * shape.v + a.layout.block_y[index];
   // A block that does not exist is below all that do, and a component without a plane has none.
   if (x >= shape.blocks_wide || y >= shape.blocks_high) return;
-  // Kept in one register, because the transform needs all others: coordinates have 13 bits. The
-  // assembler would find the samples' address before it, so that is made to depend on a result;
-  // threadIdx.y is 0.
+  // Kept in one register, because the transform needs all others: coordinates have 13 bits. It is
+  // made to depend on a result, or the address would be found before; threadIdx.y is 0.
   std::uint32_t position =
       component << 30 | static_cast<std::uint32_t>(y) << 15 | static_cast<std::uint32_t>(x);
   std::uint32_t c[kBlockSize];
@@ -259,7 +229,7 @@ __device__ void transform_cta(const TransformBlocksArgs& a, Shared& s, bool has_
 }
 
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
-    transform_blocks_kernel(const __grid_constant__ TransformBlocksArgs a) {
+    transform_blocks_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
   // When it does, all CTAs of this one have begun. RGB of 3840x2160, one of eight, takes 80.8 us so
@@ -271,7 +241,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
 
 /// The same beside the kernel before, whose chunks it follows.
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
-    transform_followed_kernel(const __grid_constant__ TransformBlocksArgs a) {
+    transform_followed_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ Shared s;
   let_next_kernel_begin();
   const std::uint32_t first_block = blockIdx.x * kTransformBlocks;
@@ -287,10 +257,9 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
 
 }  // namespace
 
-Status transform_blocks(const TransformBlocksArgs& args, LaunchChain& chain) {
+Status transform_blocks(const ScanArgs& args, LaunchChain& chain) {
   const unsigned grid = grid_size(args.blocks, kTransformBlocks);
-  const auto kernel =
-      args.chunk_counts != nullptr ? transform_followed_kernel : transform_blocks_kernel;
+  const auto kernel = args.follows_bus ? transform_followed_kernel : transform_blocks_kernel;
   ZR_CUDA_TRY(chain.add(kernel, LaunchShape{grid, kThreads}, args));
   return Status::ok();
 }

@@ -1,6 +1,6 @@
 // Sizes that the GPU decoder may choose freely: they change its speed, never its samples. Each has
-// the measurement that chose it, where one was made; on an H200 where no other chip is named. A
-// chip that was not measured gets the same sizes.
+// the measurement that chose it, where one was made: on an H200, in photos at q90, where nothing
+// else is named. A chip that was not measured gets the same sizes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,65 +11,57 @@ namespace zerorun {
 
 // unstuff_scan()
 
-/// CTAs of unstuff_scan() that read pinned memory, each a tile ahead. More of them ask for more
-/// bytes at once, which then come out of order; fewer do not fill the bus. 3840x2160 at q90, one at
-/// a time: 142 us with 48, 140 with 64, 141 with 96, and 150 with one for each tile.
+/// CTAs that read pinned memory, each a tile ahead. More ask for bytes out of order, fewer do not
+/// fill the bus: 3840x2160 takes 142 us with 48, 140 with 64, 141 with 96, 150 with one a tile.
 inline constexpr std::uint32_t kBusCtas = 64;
-/// Scans of fewer bytes are uploaded first: with 484 KB (1920x1080) following saves 3 us of 84,
-/// less than two runs differ; with 1.9 MB it saves 19 of 149.
+/// Scans of fewer bytes are uploaded first: with 484 KB following saves 3 us of 84, less than two
+/// runs differ; with 1.9 MB 19 of 149.
 inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
-/// Scans with restart markers and more bytes, too: all tiles before a CTA's own say where its
-/// intervals begin, so one that does not run from the start reads the states of all these, by 32 in
-/// 0.7 us. With 7.5 MB (7680x4320 at q90) following saves 45 us of 380 all the same (H200); more
-/// bytes were not measured.
+/// So are scans with restart markers and more bytes: a CTA reads the states of all tiles before it,
+/// 32 in 0.7 us. With 7.5 MB following saves 45 us of 380; more were not measured.
 inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 
-// The walks: sync_subsequences(), decode_subsequences()
+// sync_subsequences(), decode_subsequences()
 
-/// Walks over short subsequences meet the right walk less often before the next one begins; long
-/// ones give work to fewer threads and keep each busy longer. With 544 bits instead of 288, in a
-/// 1920x1080 frame at q90, decode_subsequences() takes 28 us instead of 19 and sync_subsequences()
-/// 52 instead of 48 (H200); with 224, in a 3840x2160 frame, sync_subsequences() takes 61 instead of
-/// 54. The number of words is odd, so that threads at the same place of neighbouring
-/// subsequences use different banks of shared memory.
+/// Walks over short subsequences meet the right walk less often; long ones give work to fewer
+/// threads. With 544 bits, in 1920x1080, decode_subsequences() takes 28 us instead of 19; with 224,
+/// in 3840x2160, sync_subsequences() 61 instead of 54. The number of words is odd, so that threads
+/// at the same place of neighbouring subsequences use different banks of shared memory.
 inline constexpr std::uint32_t kSubsequenceBits = 288;
-/// Bits that index the skip tables: at q90 one look-up passes 1.7 symbols, and 0.4 % of the
-/// codewords are longer. With 12 bits it is 1.9 and 0.2 %, but then shared memory has room for
-/// fewer CTAs: eight frames of 3840x2160 at once take 71 us each instead of 66 (H200).
+/// Bits that index the skip tables: one look-up passes 1.7 symbols. With 12 bits it is 1.9, but
+/// fewer CTAs fit: 3840x2160, one of eight, takes 71 us instead of 66.
 inline constexpr int kSkipBits = 11;
-/// Bits that index the symbol tables: in a 3840x2160 photo at q90 one look-up passes 1.6 symbols.
+/// Bits that index the symbol tables: one look-up passes 1.6 symbols.
 inline constexpr int kSymbolIndexBits = 11;
 /// The most subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
-/// sync_subsequences() takes 57, 59 and 55 us for a 3840x2160 frame at q90 (H200).
+/// sync_subsequences() takes 57, 59 and 55 us for 3840x2160.
 inline constexpr std::uint32_t kChunkSubsequences = 224;
 /// Chunks of a sparse scan that is so small that each has a processor for itself. Without them
-/// photos at q75 take 10 % longer, one at a time (H200).
+/// photos at q75 take 10 % longer, one at a time.
 inline constexpr std::uint32_t kMediumChunk = 160;
 /// At most so many quarters of the processors get a medium chunk. Of a scan that follows the bus
 /// the last chunk counts, which begins when the others are mostly done: then three a processor.
 inline constexpr std::uint32_t kMediumChunkQuarters = 3, kFollowedMediumQuarters = 12;
-/// Shared memory and registers let a processor hold three such CTAs. Frames of 3840x2160 at q90,
-/// eight at once: 66 us each; 74 with two CTAs of 512 threads (H200).
+/// A processor holds three such CTAs. 3840x2160, one of eight, takes 66 us; 74 with two of 512
+/// threads.
 inline constexpr int kSyncThreads = 384;
 inline constexpr int kSyncCtas = 3;
-/// Subsequences before the chunk that are walked too (9 Kibit), so that the start of its first
-/// subsequence is mostly found without waiting for the chunk before.
+/// Subsequences before the chunk that are walked too, so that the start of its first one is mostly
+/// found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
-/// Distance between subsequences that are walked from guesses, in large and in medium chunks. A
-/// photo of 3840x2160 at q90 takes 190, 190 and 203 us with 2, 4 and 8 (H200).
+/// Distance between subsequences that are walked from guesses, in large and in medium chunks:
+/// 3840x2160 takes 190, 190 and 203 us with 2, 4 and 8.
 inline constexpr std::uint32_t kGuessStride = 4, kMediumGuessStride = 2;
-/// End states kept of a subsequence. At q90 4:2:0 six guesses end in 3.5 states on average, and
-/// more come from the subsequences before. Those that find no room are walked serially.
+/// End states kept of a subsequence. At 4:2:0 six guesses end in 3.5 states on average, and more
+/// come from the subsequences before. Those that find no room are walked serially.
 inline constexpr std::uint32_t kMostEnds = 16;
-/// End states that suffice for sparse scans: at most kSparseGuesses guesses, and blocks of so many
-/// bits on average. A third CTA then fits into a processor. Sparse scans are decoded by
-/// sync_subsequences() alone: 3840x2160 at q90 takes 7 % less so, and can follow the bus. Denser
-/// ones need a second kernel, since a CTA waits until all chunks before have counted their pairs: a
-/// photo with 312 bits takes 104 us, one of eight, and 141 by one kernel (H200).
+/// End states that suffice for sparse scans, whose blocks have at most so many bits on average; a
+/// third CTA then fits into a processor. sync_subsequences() decodes these scans itself: 3840x2160
+/// takes 7 % less so, and can follow the bus. Denser scans need a second kernel, since a CTA waits
+/// for all chunks before it: with 312 bits 104 us, one of eight, and 141 by one kernel.
 inline constexpr std::uint32_t kSparseEnds = 11, kSparseBits = 112;
 /// The map strategy fails with more rounds of walks. Photos need 13, gradients 56, text at q97 75;
-/// patterns that repeat and one colour in grey need 112 to 224, and the exhaustive strategy takes
-/// less time then.
+/// for patterns and one colour in grey, 112 to 224, the exhaustive strategy takes less time.
 inline constexpr std::uint32_t kMostRounds = 80;
 /// From this round on, if few walks are left and one of them passed many blocks in its subsequence,
 /// its end state is tried in every subsequence. Without it one colour takes 1.8 ms and not 0.16,
@@ -81,24 +73,23 @@ inline constexpr std::uint32_t kOfferRounds = 16;
 inline constexpr std::uint32_t kSerialWalks = 64, kSerialWalksOfChunk = 2;
 
 /// Scans with more bits a block on average are decoded by the exhaustive strategy from the start;
-/// with the standard tables walks meet sooner. Noise at q90 with optimal tables, 341 bits, takes
-/// 0.73 ms, and 5 ms if the map strategy is tried first; sensor noise with 272 bits and standard
-/// tables 214 us by maps and 296 without (H100).
+/// with the standard tables walks meet sooner. Noise with optimal tables, 341 bits, takes 0.73 ms,
+/// and 5 ms if the map strategy is tried first; sensor noise with 272 bits and standard tables 214
+/// us by maps and 296 without (H100).
 inline constexpr std::uint32_t kDenseBits = 224, kDenseStandardBits = 340;
 /// States kept at a mark. Noise at q100 with optimal tables needs 83.
 inline constexpr std::uint32_t kMarkSlots = 128;
 /// Places of a chunk from which all possible walks go on, so that those from the first need not
-/// pass the whole chunk. Checkers in grey take 633 us with two places and 538 with four (H200).
+/// pass the whole chunk. Checkers in grey take 633 us with two places and 538 with four.
 inline constexpr std::uint32_t kSeedPlaces = 4;
 /// Serial walks of the last attempt on the GPU; after more the CPU decodes the scan.
 inline constexpr std::uint32_t kLastSerialWalks = 256, kLastSerialWalksOfChunk = 16;
 
 // transform_blocks()
 
-/// CTAs that a processor holds, by registers. 3840x2160 at q90 on an H200: 24.6 us with 10, 22.8
-/// with 12.
+/// CTAs that a processor holds, by registers: 3840x2160 takes 24.6 us with 10, 22.8 with 12.
 inline constexpr int kTransformCtas = 12;
-/// Pairs that a thread takes at a time. The same frame: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
+/// Pairs that a thread takes at a time: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
 inline constexpr std::uint32_t kPairsPerThread = 8;
 
 }  // namespace zerorun

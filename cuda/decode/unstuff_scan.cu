@@ -49,8 +49,7 @@ __device__ void take_out(StuffedWindow& window, int i) {
 }
 
 /// Puts the thread's clean bytes into `clean`, which is clear, from place `at` on. Most threads
-/// have 16 bytes to store as they are, and most others one less; two thirds of all warps have one
-/// of those (photo, q90).
+/// have 16, most others one less; two thirds of all warps have one of those (photo, q90).
 __device__ void stage_clean(std::uint8_t* clean, std::uint32_t at, StuffedWindow window,
                             const StuffedFlags& flags) {
   if (flags.emit == 0) return;
@@ -100,16 +99,11 @@ __device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std:
 }
 
 /// Writes zeros for the next scan. Called by all threads of the grid.
-__device__ void clear_old_states(const UnstuffScanArgs& a) {
+__device__ void clear_old_states(const ScanArgs& a) {
   const std::uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
   for (std::uint32_t i = thread; i < a.cleared_words; i += gridDim.x * kThreads) a.cleared[i] = 0;
   if (thread == 0) *a.cleared_summary = {};
 }
-
-/// What the kernel works on, beside its arguments.
-struct Tiles {
-  std::uint32_t count, lead;
-};
 
 struct Shared {
   typename cub::BlockScan<std::uint32_t, kThreads>::TempStorage scan;
@@ -134,9 +128,8 @@ __device__ TileBytes load_tile(const StuffedBytes& input, std::uint32_t tile) {
 
 /// Called by all threads of the CTA.
 template <bool kIsFollowed>
-__device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& tiles,
-                             const StuffedBytes& input, std::uint32_t tile,
-                             const TileBytes& bytes_of_tile) {
+__device__ void unstuff_tile(const ScanArgs& a, Shared& s, const StuffedBytes& input,
+                             std::uint32_t tile, const TileBytes& bytes_of_tile) {
   using Scan = cub::BlockScan<std::uint32_t, kThreads>;
   const std::uint32_t warp = threadIdx.x / 32;
   const StuffedWindow& window = bytes_of_tile.window;
@@ -161,12 +154,14 @@ __device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& t
   if (threadIdx.x < 32) {
     const std::uint64_t mark = stops ? kScanStopped : 0;
     if (threadIdx.x == 0)
-      store_relaxed(a.states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | mark | counts);
-    const Before found = tile == 0 ? Before{0, false} : look_back_bytes(a.states, tile);
+      store_relaxed(a.tile_states + tile,
+                    (tile == 0 ? kTileInclusive : kTileAggregate) | mark | counts);
+    const Before found = tile == 0 ? Before{0, false} : look_back_bytes(a.tile_states, tile);
     if (threadIdx.x == 0) {
       if (tile > 0)
-        store_relaxed(a.states + tile, kTileInclusive | mark | (found.stopped ? kScanStopped : 0) |
-                                           ((found.counts + counts) & kTileCountsMask));
+        store_relaxed(a.tile_states + tile, kTileInclusive | mark |
+                                                (found.stopped ? kScanStopped : 0) |
+                                                ((found.counts + counts) & kTileCountsMask));
       s.before = found;
     }
   }
@@ -175,7 +170,7 @@ __device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& t
   const Before before = s.before;
   if (before.stopped) {
     if (kIsFollowed && threadIdx.x == 0)
-      store_relaxed(a.states + tile, kTileReadable | kScanStopped);
+      store_relaxed(a.tile_states + tile, kTileReadable | kScanStopped);
     return;
   }
 
@@ -196,7 +191,7 @@ __device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& t
       if (border < a.intervals) a.interval_first[border] = byte;
     }
   }
-  const bool last = stops || tile + 1 == tiles.count;
+  const bool last = stops || tile + 1 == a.tiles;
   if (last && first_border + (total & 0xFFFF) + 1 != a.intervals) out_of_order = true;
   if (out_of_order) atomicOr(&a.summary->faults, kFaultRestarts);
   if (tile == 0 && threadIdx.x == 0) a.interval_first[0] = 0;
@@ -206,8 +201,7 @@ __device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& t
     if (threadIdx.x == 0) {
       a.interval_first[a.intervals] = clean_bytes;
       a.summary->clean_bytes = clean_bytes;
-      a.report->consumed_bytes =
-          stops ? tile * kUnstuffTileBytes + stop - tiles.lead - 1 : a.in_bytes;
+      a.report->consumed_bytes = stops ? tile * kUnstuffTileBytes + stop - a.lead - 1 : a.in_bytes;
     }
   }
   if constexpr (kIsFollowed) {
@@ -216,21 +210,21 @@ __device__ void unstuff_tile(const UnstuffScanArgs& a, Shared& s, const Tiles& t
     const std::uint64_t all = kTileReadable | ((before.counts + counts) & kTileCountsMask);
     __threadfence();
     if (last) store_relaxed(&a.summary->end, all);
-    store_relaxed(a.states + tile, all | (stops ? kScanStopped : 0));
+    store_relaxed(a.tile_states + tile, all | (stops ? kScanStopped : 0));
   }
 }
 
-__global__ void __launch_bounds__(kThreads) unstuff_kernel(UnstuffScanArgs a, Tiles tiles) {
+__global__ void __launch_bounds__(kThreads) unstuff_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ Shared s;
   wait_for_previous_kernel();
   if (a.is_alone) let_next_kernel_begin();
   clear_old_states(a);
-  const StuffedBytes input{a.in, a.in_bytes, tiles.lead};
-  unstuff_tile<false>(a, s, tiles, input, blockIdx.x, load_tile(input, blockIdx.x));
+  const StuffedBytes input{a.in, a.in_bytes, a.lead};
+  unstuff_tile<false>(a, s, input, blockIdx.x, load_tile(input, blockIdx.x));
 }
 
 /// The number of the next tile that no CTA has taken yet, to all threads.
-__device__ std::uint32_t take_tile(const UnstuffScanArgs& a, std::uint32_t& shared) {
+__device__ std::uint32_t take_tile(const ScanArgs& a, std::uint32_t& shared) {
   __syncthreads();  // all have read the last one
   if (threadIdx.x == 0) shared = atomicAdd(&a.summary->taken_tiles, 1);
   __syncthreads();
@@ -241,29 +235,29 @@ __device__ std::uint32_t take_tile(const UnstuffScanArgs& a, std::uint32_t& shar
 /// tile before a CTA's own has been taken by one that runs or is done, so waiting for it
 /// terminates, however few CTAs there is room for beside other work.
 __global__ void __launch_bounds__(kThreads)
-    unstuff_followed_kernel(UnstuffScanArgs a, Tiles tiles) {
+    unstuff_followed_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ Shared s;
   __shared__ std::uint32_t taken;
   wait_for_previous_kernel();
   let_next_kernel_begin();
   std::uint32_t tile = take_tile(a, taken);
-  const StuffedBytes input{a.in, a.in_bytes, tiles.lead};
+  const StuffedBytes input{a.in, a.in_bytes, a.lead};
   TileBytes next{};
-  if (tile < tiles.count) next = load_tile(input, tile);
+  if (tile < a.tiles) next = load_tile(input, tile);
   clear_old_states(a);
-  while (tile < tiles.count) {
+  while (tile < a.tiles) {
     const TileBytes own = next;
     const std::uint32_t number = tile;
     tile = take_tile(a, taken);
-    if (tile < tiles.count) next = load_tile(input, tile);
-    unstuff_tile<true>(a, s, tiles, input, number, own);
+    if (tile < a.tiles) next = load_tile(input, tile);
+    unstuff_tile<true>(a, s, input, number, own);
   }
 }
 
 }  // namespace
 
-/// A processor divides its memory between L1 cache and shared memory alike for all that it runs. So
-/// a kernel behind this one could not begin on it beside this one, whose CTAs need little.
+/// A processor divides its memory between L1 cache and shared memory alike for all that it runs:
+/// otherwise the kernel behind this one, which needs more, could not begin beside it.
 Status prepare_unstuff_scan() {
   static SharedPermission of_followed(reinterpret_cast<const void*>(unstuff_followed_kernel));
   static SharedPermission of_usual(reinterpret_cast<const void*>(unstuff_kernel));
@@ -271,13 +265,10 @@ Status prepare_unstuff_scan() {
   return of_usual.prepare();
 }
 
-Status unstuff_scan(const UnstuffScanArgs& a, LaunchChain& chain) {
-  const auto lead =
-      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(a.in) % kStuffedBytesPerThread);
-  const Tiles tiles{unstuff_tiles(a.in_bytes, lead), lead};
-  const std::uint32_t ctas = a.is_followed ? std::min(tiles.count, kBusCtas) : tiles.count;
-  ZR_CUDA_TRY(chain.add(a.is_followed ? unstuff_followed_kernel : unstuff_kernel,
-                        LaunchShape{ctas, kThreads}, a, tiles));
+Status unstuff_scan(const ScanArgs& a, LaunchChain& chain) {
+  const std::uint32_t ctas = a.is_on_host ? std::min(a.tiles, kBusCtas) : a.tiles;
+  ZR_CUDA_TRY(chain.add(a.is_on_host ? unstuff_followed_kernel : unstuff_kernel,
+                        LaunchShape{ctas, kThreads}, a));
   return Status::ok();
 }
 

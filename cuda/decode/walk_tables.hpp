@@ -57,23 +57,19 @@ ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 ///               codeword, which is passed as an EOB of one bit
 ///
 /// Bits 9 and 19 are 0: the GPU shifts by a number's lowest 5 bits. The second codeword lies within
-/// the index, and its level is not wide. kLongCode stands for a first codeword that is longer than
-/// the index, or none.
-///
-/// As with skip entries, goes_beyond() is true of an index plus that of the entry if only the first
-/// symbol is to be taken.
+/// the index, and its level is not wide. kLongCode: the first codeword is longer than the index, or
+/// there is none. goes_beyond() as with skip entries.
 inline constexpr int kSecondSsssShift = 5, kCodeBitsShift = 10, kFirstSsssShift = 15,
                      kFirstRunShift = 20, kSymbolIndexShift = 24;
 inline constexpr std::uint32_t kSymbolTakenMask = 31, kMostSecondSsss = 9;
 inline constexpr std::uint32_t kLongCode = std::uint32_t{kBlockSize} << kSymbolIndexShift;
 inline constexpr std::uint32_t kSymbolFault = kLongCode;
 
-/// AC codewords that are longer than the index stand in shared memory too, for so many of the last
-/// values of 16 bits: all of T.81's tables do. A photo at q90 has one in 0.7 % of the steps of a
-/// walk, and so a warp one in every fifth.
+/// The codewords that are longer than the index are the last ones of a code (T.81 C.2). Those of AC
+/// stand in shared memory for so many of the last values of 16 bits: all of T.81's tables do. A
+/// photo at q90 has one in 0.7 % of the steps of a walk, and so a warp one in every fifth.
 inline constexpr std::uint32_t kLastCodes = 192;
-/// The codewords that are longer than the index are the last ones of a code (T.81 C.2). They are
-/// nearly always among the last kLongSymbols values of 16 bits.
+/// In device memory stand so many values, and so nearly always all.
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
 /// The codes of a scan's pairs of tables, by side (DC, AC).
@@ -81,8 +77,7 @@ struct WalkCodes {
   HuffmanSpec of[2][kMaxTablePairs];
 };
 
-/// In device memory, where make_scan_tables() fills it. The first dimension is the side, the second
-/// the pair.
+/// In device memory, by side and pair. make_scan_tables() fills it.
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
@@ -107,8 +102,8 @@ ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecon
 /// The most bits of a level that is not wide.
 inline constexpr std::uint32_t kMostNarrowSsss = 9;
 
-/// RRRR of an entry's first symbol, 0 for a DC and EOB. The compiler would mask after shifting,
-/// but a shift and what is added to its result are one instruction.
+/// RRRR of an entry's first symbol, 0 for a DC and EOB. Masked before the shift, which is one
+/// instruction with the addition of its result.
 ZR_HD std::uint32_t first_run(std::uint32_t entry) {
   std::uint32_t run = entry & 15u << kFirstRunShift;
 #ifdef __CUDA_ARCH__

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/encode/stream_envelope.hpp"
+#include "cuda/encode/stream_tables.hpp"
 #include "cuda/encode/tile_grid.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "zerorun/status.hpp"
@@ -23,11 +23,9 @@ struct FrameOutput {
 struct AssembleArgs {
   TileGrid grid;
   std::uint32_t frames;
-  const std::uint32_t* words;            ///< [tiles][kTileWords]
-  const std::uint32_t* tile_bits;        ///< [tiles]
-  const std::uint32_t* chunk_bits;       ///< [chunks] sums of those
-  const std::uint64_t* chunk_first_bit;  ///< [chunks] bits before a chunk in the scan; may be null
-                                         ///< where an interval has at most kMaxSummedChunks
+  const std::uint32_t* words;       ///< [tiles][kTileWords]
+  const std::uint32_t* tile_bits;   ///< [tiles]
+  const std::uint32_t* chunk_bits;  ///< [chunks] sums of those
   StreamEnvelope stream;
   std::uint64_t* chunks;           ///< [chunks] look-back states; zero before the launch
   std::uint64_t* next_chunks;      ///< those of the next launch, which this one clears

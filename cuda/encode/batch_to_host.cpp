@@ -141,8 +141,7 @@ Status BatchToHost::code(const Batch& batch, Group& group, std::span<const Item>
   args.sizes = sizes_.data();
   args.sizes_on_host = group.sizes.data();
   ZR_TRY(pack_streams(args, batch.stream));
-  ZR_CUDA_TRY(cudaEventRecord(group.coded.get(), batch.stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaEventRecord(group.coded.get(), batch.stream));
 }
 
 /// Enqueues the copy of all streams of the group to pinned memory.
@@ -161,8 +160,7 @@ Status BatchToHost::fetch(Group& group) {
   if (bytes > 0)
     ZR_CUDA_TRY(cudaMemcpyAsync(group.streams.data(), group.packed.data(), bytes,
                                 cudaMemcpyDeviceToHost, copy_stream_.get()));
-  ZR_CUDA_TRY(cudaEventRecord(group.copied.get(), copy_stream_.get()));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaEventRecord(group.copied.get(), copy_stream_.get()));
 }
 
 /// Asks for memory and begins to copy the streams into it.
@@ -201,8 +199,7 @@ Status BatchToHost::wait_for(const Event& event) {
     const bool copies = std::ranges::any_of(
         groups_, [](Group& group) { return group.copy && group.copy->copy_one(); });
     if (copies) continue;
-    ZR_CUDA_TRY(cudaEventSynchronize(event.get()));
-    return Status::ok();
+    return ZR_CUDA_STATUS(cudaEventSynchronize(event.get()));
   }
 }
 

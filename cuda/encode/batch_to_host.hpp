@@ -15,7 +15,7 @@
 
 #include "codec/base/copy_threads.hpp"
 #include "cuda/base/memory.hpp"
-#include "cuda/encode/pack_streams.hpp"
+#include "cuda/encode/copies.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun {

@@ -11,14 +11,13 @@
 namespace zerorun::cuda_encode {
 
 /// The sum of (table number) << 24, value << 8 (for DC the difference), and the item's place: the
-/// zig-zag position in units of kPlaceStep, which spares a multiplication where codes are looked
-/// up. The number is kFirstTable for luma and 2 more for chroma. A negative value borrows 1 from
-/// it, which gives the table of negative values. EOB has that table and value 0.
+/// zig-zag position in units of kPlaceStep. The number is kFirstTable for luma and 2 more for
+/// chroma. A negative value borrows 1 from it, which gives the table of negative values. EOB has
+/// that table and value 0.
 ///
-/// Codes are looked up by the sum of the number and the distance: the item's place minus that of
-/// the item before it. DC and the end of a block have place 0, so that DC has distance 0. At the
-/// end the distance is that back to DC, which is added to the number: their sum is right, and no
-/// item takes a case of its own.
+/// Codes are looked up by the sum of the number and the distance from the place of the item before.
+/// DC and the end of a block have place 0, so that DC has distance 0. At the end the distance is
+/// negative; its absolute value is added to the number, so that no item takes a case of its own.
 struct Item {
   std::uint32_t word;
 
@@ -86,7 +85,7 @@ struct Codeword {
   std::uint32_t bits, length;
 };
 
-/// A look-up of an item's code: the word is there some time after it was asked for.
+/// A look-up of an item's code.
 struct Lookup {
   std::int32_t appended;
   std::uint32_t word;  ///< of the CodeTable
@@ -132,17 +131,15 @@ __device__ inline void code_item(Item item, SharedAddress row, SharedAddress cod
 }
 
 /// Items that each lane of a warp codes, two at a time, where there are `items` in the list. The
-/// last lanes may have nothing but Item::none(), behind the list. Not a multiple of 8: the 16 lanes
-/// whose pairs are loaded by one access would have theirs in eight banks of shared memory, in four
-/// or in two, and not in 16 or 32. At q90 a load took 9.9 accesses then; it takes 2.2.
+/// last lanes may have nothing but Item::none(). Not a multiple of 8, so that the lanes' pairs lie
+/// in different banks of shared memory: at q90 a load took 9.9 accesses, and takes 2.2.
 __device__ constexpr std::uint32_t items_of_lane(std::uint32_t items) {
   const std::uint32_t least = (items + 63) / 64 * 2;
   return least % 8 == 0 ? least + 2 : least;
 }
 
 /// Whether a lane of the warp has a row of a distance that takes ZRL, or two codewords of more than
-/// 31 bits. `far`: the first of those rows. In PTX: from C++ the test of a bit becomes a shift, a
-/// mask and a comparison.
+/// 31 bits. `far`: the first of those rows. In PTX it takes fewer instructions.
 __device__ inline bool any_far_or_long(SharedAddress row, SharedAddress far, std::uint32_t length) {
   std::uint32_t any;
   asm volatile(
@@ -164,8 +161,8 @@ __device__ inline bool any_far_or_long(SharedAddress row, SharedAddress far, std
 constexpr std::uint32_t kItemsAhead = 2;
 
 /// Codes each lane's `each` items of a list, by all lanes of a warp. While a pair of items is
-/// appended, the next one is looked up and the one behind that is loaded: each of these waits for
-/// shared memory, and together they wait once.
+/// appended, the next one is looked up and the one behind that is loaded, so that they wait for
+/// shared memory once.
 template <typename Writer>
 __device__ inline void code_items(SharedAddress items, std::uint32_t each, SharedAddress codes,
                                   Writer& writer) {

@@ -225,19 +225,14 @@ __global__ void __launch_bounds__(kThreads,
   code_dense_tile(a, s, w, number, b, c);
 }
 
-/// The forms of a kernel: [tuned].
-template <typename... Args>
-using Forms = void (*const[2])(CodeTilesArgs, Args...);
-
-/// Launches the form of a kernel that fits, with CTAs for all tiles.
-template <typename... Args, typename... More>
-Status launch(void (*const (&forms)[2])(CodeTilesArgs, Args...), cudaStream_t stream,
-              const CodeTilesArgs& args, const More&... more) {
+/// Launches one of two forms of a kernel, with CTAs for all tiles.
+template <typename... More>
+Status launch(void (*plain)(CodeTilesArgs, More...), void (*tuned)(CodeTilesArgs, More...),
+              cudaStream_t stream, const CodeTilesArgs& args, More... more) {
   const LaunchShape shape{ceil_div(args.grid.tiles, std::uint32_t{kWarps}), kThreads, 0,
                           args.frames};
-  const auto form = forms[args.tune != nullptr ? 1 : 0];
-  ZR_CUDA_TRY(launch_behind(form, shape, stream, args, more...));
-  return Status::ok();
+  const auto form = args.tune != nullptr ? tuned : plain;
+  return ZR_CUDA_STATUS(launch_behind(form, shape, stream, args, more...));
 }
 
 }  // namespace
@@ -246,20 +241,16 @@ Status launch(void (*const (&forms)[2])(CodeTilesArgs, Args...), cudaStream_t st
 using namespace cuda_encode;
 
 Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream) {
-  static constexpr Forms<> kForms = {code_tiles_kernel<false>, code_tiles_kernel<true>};
-  return launch(kForms, stream, args);
+  return launch(code_tiles_kernel<false>, code_tiles_kernel<true>, stream, args);
 }
 
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  static constexpr Forms<SymbolCounts*> kForms = {collect_tiles_kernel<false>,
-                                                  collect_tiles_kernel<true>};
-  return launch(kForms, stream, args, counts);
+  return launch(collect_tiles_kernel<false>, collect_tiles_kernel<true>, stream, args, counts);
 }
 
 Status code_collected_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream) {
-  static constexpr Forms<SymbolCounts*> kForms = {code_collected_tiles_kernel<false>,
-                                                  code_collected_tiles_kernel<true>};
-  return launch(kForms, stream, args, counts);
+  return launch(code_collected_tiles_kernel<false>, code_collected_tiles_kernel<true>, stream, args,
+                counts);
 }
 
 }  // namespace zerorun

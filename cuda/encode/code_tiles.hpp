@@ -62,7 +62,4 @@ Status code_tiles(const CodeTilesArgs& args, cudaStream_t stream);
 Status collect_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
 Status code_collected_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
 
-/// Adds the symbols to counts[frames], and keeps nothing else.
-Status count_tiles(const CodeTilesArgs& args, SymbolCounts* counts, cudaStream_t stream);
-
 }  // namespace zerorun

@@ -89,8 +89,8 @@ __device__ inline void count_tile(Shared& s, WarpShared& w, const Coded& b, Coef
     count_listed_tile(s, w, items);
 }
 
-/// Adds the CTA's counts to `counts`. A thread's symbols of AC are kThreads apart, so that their
-/// words are as well, and a warp adds to words side by side.
+/// Adds the CTA's counts to `counts`. A thread's symbols of AC are kThreads apart, so that a warp
+/// adds to words side by side.
 __device__ inline void add_counts(const Shared& s, SymbolCounts* counts) {
   static_assert(256 % kThreads == 0 && kThreads % 16 == 0);
   static_assert(kCodeSigns == 4 && kSizeWords % 4 == 0 && kCodeWords % 4 == 0);

@@ -68,8 +68,7 @@ struct DeviceEncoder::Impl {
     const cudaError_t error = cudaEventRecord(done.get(), stream);
     used = true;
     if (!enqueued) return enqueued;
-    ZR_CUDA_TRY(error);
-    return Status::ok();
+    return ZR_CUDA_STATUS(error);
   }
 
   /// Finds what is wrong before anything is enqueued.
@@ -79,7 +78,7 @@ struct DeviceEncoder::Impl {
     for (const Item& item : items) {
       const ConstFrameView& frame = frame_of(item);
       ZR_TRY(validate(frame));
-      if (is_prepared(frame) || (checked != nullptr && same_shape(*checked, frame))) continue;
+      if (is_prepared(frame) || (checked != nullptr && same_size(*checked, frame))) continue;
       const auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
       if (!fresh) return fresh.status();
       ZR_TRY(FrameEncoder::check_size(fresh->layout));
@@ -95,10 +94,6 @@ struct DeviceEncoder::Impl {
     return Status(Errc::invalid_argument,
                   "the stream is being captured; the encoder uses other memory for every second "
                   "frame, so that a captured call could not be replayed");
-  }
-
-  static bool same_shape(const ConstFrameView& a, const ConstFrameView& b) {
-    return a.format == b.format && a.width == b.width && a.height == b.height;
   }
 
   /// Frames of one shape that follow each other are enqueued together.
@@ -128,10 +123,7 @@ struct DeviceEncoder::Impl {
              reinterpret_cast<std::uint64_t*>(job.size)}};
   }
 
-  bool is_prepared(const ConstFrameView& frame) const {
-    return setup && setup->format == frame.format && setup->width == frame.width &&
-           setup->height == frame.height;
-  }
+  bool is_prepared(const ConstFrameView& frame) const { return setup && same_size(*setup, frame); }
 
   Status prepare(const ConstFrameView& frame) {
     if (is_prepared(frame)) return Status::ok();

@@ -4,7 +4,7 @@
 #include "codec/pipeline/cuda_backend.hpp"
 #include "cuda/base/span_clock.hpp"
 #include "cuda/base/this_device.hpp"
-#include "cuda/encode/convert_surface.hpp"
+#include "cuda/encode/copies.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/encode/sized_encoder.hpp"
 
@@ -146,12 +146,13 @@ class CudaEncodePipeline final : public EncodePipeline {
   template <typename Bring>
   Status encode(const EncodeSetup& setup, std::array<HuffmanSpec, 4>& specs, const Bring& bring) {
     outcome_.data()->scan_bytes = 0;
-    ConstFrameView picture;
-    ZR_TRY(on_device([&] {
-      Status done = bring(picture);
-      if (done) done = code(setup, picture);
-      return done ? clock_.collect(stream_.get()) : done;
-    }));
+    const Status done = on_device([&]() -> Status {
+      ConstFrameView picture;
+      ZR_TRY(bring(picture));
+      ZR_TRY(code(setup, [&](const FrameOutput& output) { return run(setup, picture, output); }));
+      return clock_.collect(stream_.get());
+    });
+    if (!done) return done;
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
       specs[t] = optimal ? outcome_.data()->specs[t] : (*setup.fixed_specs)[t];
@@ -171,10 +172,6 @@ class CudaEncodePipeline final : public EncodePipeline {
     });
     if (!done) return done;
     return outcome_.data()->sized;
-  }
-
-  Status code(const EncodeSetup& setup, const ConstFrameView& frame) {
-    return code(setup, [&](const FrameOutput& output) { return run(setup, frame, output); });
   }
 
   /// `run(output)` codes the picture and waits for the device.
@@ -201,15 +198,13 @@ class CudaEncodePipeline final : public EncodePipeline {
       ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
                                   sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
                                   stream_.get()));
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
-    return Status::ok();
+    return ZR_CUDA_STATUS(cudaStreamSynchronize(stream_.get()));
   }
 
   Status run_sized(const ConstFrameView& frame, const FrameOutput& output) {
     ZR_TRY(sized_.enqueue({frame, output}, &outcome_.data()->sized, stream_.get()));
     ZR_TRY(mark_end());
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
-    return Status::ok();
+    return ZR_CUDA_STATUS(cudaStreamSynchronize(stream_.get()));
   }
 
   /// Of the kernels.

@@ -1,6 +1,6 @@
 // Quantisation by one multiplication in single precision. It equals quantise() of
 // codec/arith/quant.hpp for every coefficient that 8-bit samples can give and every table entry:
-// FloatQuant.EqualsQuantise in tests/cuda/encode/float_quant_test.cpp compares all of them.
+// FloatQuant.EqualsQuantise in tests/cuda/encode/packed_fdct_test.cpp compares all of them.
 // SPDX-License-Identifier: MIT
 #pragma once
 

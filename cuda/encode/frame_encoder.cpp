@@ -10,16 +10,12 @@
 #include "codec/base/pixel_rows.hpp"
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/base/device_scan.hpp"
 #include "cuda/encode/float_quant.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
 namespace zerorun {
 namespace {
-
-static_assert(kLaunchBlocks < std::int64_t{kMaxSummedChunks} * kChunkTiles * kTileBlocks,
-              "a frame that needs place_chunks() goes alone");
 
 ReciprocalTables make_reciprocals(const std::array<QuantTable, 2>& quant) {
   ReciprocalTables tables{};
@@ -44,8 +40,8 @@ bool has_luma_plane(const EncodeSetup& setup) {
 
 /// Whether memory and launches made for one setup fit the other.
 bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
-  return a.format == b.format && a.width == b.width && a.height == b.height && a.h_max == b.h_max &&
-         a.v_max == b.v_max && a.layout.components == b.layout.components &&
+  return same_size(a, b) && a.h_max == b.h_max && a.v_max == b.v_max &&
+         a.layout.components == b.layout.components &&
          a.layout.restart_interval == b.layout.restart_interval &&
          a.tune.active() == b.tune.active() && a.huffman == b.huffman &&
          a.fixed_specs == b.fixed_specs;
@@ -57,6 +53,14 @@ bool same_tables(const EncodeSetup& a, const EncodeSetup& b) {
 }
 
 }  // namespace
+
+void append_job(LaunchGraphs::Key& key, const FrameJob& job) {
+  const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  for (std::size_t p = 0; p < job.frame.data.size(); ++p)
+    key.insert(key.end(),
+               {number(job.frame.data[p]), static_cast<std::uint64_t>(job.frame.stride_bytes[p])});
+  key.insert(key.end(), {number(job.output.out), job.output.capacity, number(job.output.size)});
+}
 
 int frames_of_launch(std::int64_t blocks) {
   return static_cast<int>(std::clamp<std::int64_t>(kLaunchBlocks / blocks, 1, kMaxFrames));
@@ -88,7 +92,8 @@ Status FrameEncoder::enqueue(const EncodeSetup& setup, std::span<const FrameJob>
   if (probe) {
     ZR_TRY(launch(setup, jobs, stream, probe));
   } else {
-    make_key(jobs);
+    key_ = {jobs.size(), static_cast<std::uint64_t>(turn_.parity), turn_.used_frames[other()]};
+    for (const FrameJob& job : jobs) append_job(key_, job);
     ZR_TRY(
         graphs_.run(key_, stream, [&](cudaStream_t s) { return launch(setup, jobs, s, probe); }));
   }
@@ -131,10 +136,11 @@ Status FrameEncoder::launch_coding(const EncodeSetup& setup, const CodeTilesArgs
 Status FrameEncoder::enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame,
                                     SymbolCounts* counts, cudaStream_t stream) {
   ZR_TRY(bring_up_to_date(setup, 1, stream));
+  ZR_TRY(reserve_items());  // which are counted, and not coded
   CodeTilesArgs tiles = tile_args(setup, 1);
   const FrameJob job{frame, {}};
   ZR_TRY(make_planes(setup, {&job, 1}, stream, {}, tiles));
-  ZR_TRY(count_tiles(tiles, counts_.data(), stream));
+  ZR_TRY(collect_tiles(tiles, counts_.data(), stream));
   ZR_CUDA_TRY(
       cudaMemcpyAsync(counts, counts_.data(), sizeof *counts, cudaMemcpyDeviceToHost, stream));
   ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, sizeof *counts, stream));
@@ -152,19 +158,6 @@ Status FrameEncoder::bring_up_to_date(const EncodeSetup& setup, std::uint32_t fr
   ZR_TRY(upload_rules(setup, stream));
   setup_ = setup;
   return Status::ok();
-}
-
-/// Everything that the kernels' arguments depend on besides the setup.
-void FrameEncoder::make_key(std::span<const FrameJob> jobs) {
-  key_ = {jobs.size(), static_cast<std::uint64_t>(turn_.parity), turn_.used_frames[other()]};
-  const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-  for (const FrameJob& job : jobs) {
-    for (std::size_t p = 0; p < job.frame.data.size(); ++p) {
-      key_.push_back(number(job.frame.data[p]));
-      key_.push_back(static_cast<std::uint64_t>(job.frame.stride_bytes[p]));
-    }
-    key_.insert(key_.end(), {number(job.output.out), job.output.capacity, number(job.output.size)});
-  }
 }
 
 /// All but the planes.
@@ -208,15 +201,12 @@ Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
     ZR_TRY(announce(probe, "code_tiles"));
     ZR_TRY(code_tiles(tiles, stream));
   }
-  const bool long_intervals = grid_.interval_chunks > kMaxSummedChunks;
-  if (long_intervals) ZR_TRY(place_chunks(stream, probe));
   ZR_TRY(announce(probe, "assemble"));
   AssembleArgs args{grid_,
                     tiles.frames,
                     words_.data(),
                     tile_bits_.data(),
                     chunk_bits_[own()].data(),
-                    long_intervals ? chunk_first_bit_.data() : nullptr,
                     envelope_,
                     states_[own()].data(),
                     states_[other()].data(),
@@ -247,8 +237,7 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   ZR_CUDA_TRY(
       cudaMemsetAsync(counts_.data(), 0, (optimal ? room_ : 1) * sizeof(SymbolCounts), stream));
   if (!optimal) return make_fixed_tables(nullptr, stream);
-  ZR_CUDA_TRY(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
 }
 
 Status FrameEncoder::reserve(const EncodeSetup& setup) {
@@ -275,25 +264,22 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   envelope_.stride = optimal ? header_room : 0;
   ZR_TRY(words_.reserve(tiles * kTileWords));
   ZR_TRY(tile_bits_.reserve(tiles));
-  if (optimal) {
-    ZR_TRY(items_.reserve(tiles * kTileItems));
-    ZR_TRY(item_count_.reserve(tiles));
-  }
-  if (grid_.interval_chunks > kMaxSummedChunks) {
-    ZR_TRY(chunk_first_bit_.reserve(grid_.chunks));
-    ZR_TRY(device_scan_temp_bytes(grid_.chunks, scan_temp_bytes_));
-    ZR_TRY(scan_temp_.reserve((scan_temp_bytes_ + 7) / 8));
-  }
+  if (optimal) ZR_TRY(reserve_items());
   for (auto& states : states_) ZR_TRY(states.reserve(chunks));
   for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(chunks));
   return Status::ok();
 }
 
+Status FrameEncoder::reserve_items() {
+  const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
+  ZR_TRY(items_.reserve(tiles * kTileItems));
+  return item_count_.reserve(tiles);
+}
+
 Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
   // From pageable memory the calls return when the source has been read.
   const auto send = [&](void* to, const void* from, std::size_t bytes) -> Status {
-    ZR_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
-    return Status::ok();
+    return ZR_CUDA_STATUS(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
   };
   ZR_TRY(upload_rules(setup, stream));
   if (!header_.empty()) ZR_TRY(send(header_parts_.data(), header_.data(), header_.size()));
@@ -306,9 +292,8 @@ Status FrameEncoder::upload_rules(const EncodeSetup& setup, cudaStream_t stream)
   const ReciprocalTables reciprocals = make_reciprocals(setup.quant);
   ZR_CUDA_TRY(cudaMemcpyAsync(reciprocals_.data(), &reciprocals, sizeof reciprocals,
                               cudaMemcpyHostToDevice, stream));
-  ZR_CUDA_TRY(cudaMemcpyAsync(tune_.data(), &setup.tune, sizeof setup.tune, cudaMemcpyHostToDevice,
-                              stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaMemcpyAsync(tune_.data(), &setup.tune, sizeof setup.tune,
+                                        cudaMemcpyHostToDevice, stream));
 }
 
 Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs,
@@ -361,12 +346,6 @@ Status FrameEncoder::make_tables(const CodeTilesArgs& args, cudaStream_t stream,
 Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {
   return make_stream_tables(
       {specs_.data(), tables_.data(), destinations(), envelope_, codes_.data(), skip}, stream);
-}
-
-Status FrameEncoder::place_chunks(cudaStream_t stream, const StepProbe& probe) {
-  ZR_TRY(announce(probe, "place_chunks"));
-  return device_exclusive_scan(chunk_bits_[own()].data(), chunk_first_bit_.data(), grid_.chunks,
-                               scan_temp_.data(), scan_temp_bytes_, stream);
 }
 
 }  // namespace zerorun

@@ -24,6 +24,14 @@ struct FrameJob {
   FrameOutput output;
 };
 
+/// What the kernels' arguments depend on.
+void append_job(LaunchGraphs::Key& key, const FrameJob& job);
+
+/// Of frames and setups.
+bool same_size(const auto& a, const auto& b) {
+  return a.format == b.format && a.width == b.width && a.height == b.height;
+}
+
 /// How many frames of `blocks` blocks one launch codes: enough to keep a GPU busy. More would need
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
@@ -108,9 +116,9 @@ class FrameEncoder {
   void take_turns(std::uint32_t frames);
   std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
   std::size_t other() const { return own() ^ 1; }
-  void make_key(std::span<const FrameJob> jobs);
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
+  Status reserve_items();
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
   Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
@@ -121,7 +129,6 @@ class FrameEncoder {
   Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
   /// Of the code tables that a scan uses.
   int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }
-  Status place_chunks(cudaStream_t stream, const StepProbe& probe);
 
   std::vector<std::uint8_t> header_;  // the envelope's parts on the host
   HeaderPlaces places_{};             // in it
@@ -146,8 +153,6 @@ class FrameEncoder {
   DeviceBuffer<std::uint8_t> header_parts_, headers_;
   DeviceBuffer<std::uint32_t> header_bytes_;
   DeviceBuffer<std::uint32_t> words_, tile_bits_, items_, item_count_;
-  DeviceBuffer<std::uint64_t> chunk_first_bit_, scan_temp_;
-  std::int64_t scan_temp_bytes_ = 0;
   DeviceBuffer<std::uint64_t> states_[2];      // one a chunk
   DeviceBuffer<std::uint32_t> chunk_bits_[2];  // likewise
 };

@@ -36,7 +36,7 @@ struct Shared {
     /// for each other and most symbols are one of a few.
     std::uint32_t count[2][kCodeWords];
   };
-  // A Lookup may read behind it. As in device memory it begins a line of 128 bytes: else copies
+  // A Lookup may read behind it. It begins a line of 128 bytes, as in device memory: else copies
   // take twice as many accesses.
   alignas(128) CodeTable codes;
   ReciprocalTables reciprocals;
@@ -79,8 +79,8 @@ __device__ inline void fetch(void* to, const void* from, std::uint32_t count, un
     __pipeline_memcpy_async(static_cast<uint4*>(to) + i, static_cast<const uint4*>(from) + i, 16);
 }
 
-/// Starts to copy an object to shared memory that 16 divides the addresses of, by all threads of
-/// the CTA. Without a loop it takes half of the instructions.
+/// Starts to copy an object to shared memory, by all threads of the CTA. Both are aligned to 16.
+/// Without a loop it takes half of the instructions.
 template <typename T>
 __device__ inline void fetch_by_cta(T& to, const T* from) {
   constexpr unsigned kCount = sizeof(T) / 16;
@@ -110,8 +110,7 @@ class Coded {
               (b.padding || !b.exists ? kBare : 0) | (starts_interval ? kStartsInterval : 0) |
               (b.exists ? kExists : 0)) {}
 
-  /// The transform needs all other registers, and what is not kept the compiler computes again from
-  /// the tile's number.
+  /// The compiler would compute it again from the tile's number.
   __device__ void keep() { word_ = kept(word_); }
 
   /// Lane of the block that predicts DC; negative: it is in the tile before.
@@ -168,7 +167,7 @@ __device__ inline void transform_moved_rows(const uint2 (&rows)[8], std::uint32_
     }
     overshoot = overshoot_of(clipped_samples(counts), most);
   }
-  // The same way for the whole warp, which would go both if lanes chose.
+  // One of the two for the whole warp, which would run both if lanes chose.
   if (__any_sync(kFullWarp, overshoot.any()))
     transform_rows(
         rows, [&](std::uint32_t samples) { return move_samples(samples, overshoot); }, c);
@@ -178,9 +177,8 @@ __device__ inline void transform_moved_rows(const uint2 (&rows)[8], std::uint32_
 }
 
 /// Loads the samples of the lane's block and transforms its rows. A lane without a block gets some
-/// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`:
-/// the lane's word of the warp's items gets energy_and_turn() of the block, and `tune` has the
-/// rules.
+/// samples. `alone`: the warps before this one do not do the same for the tiles before. `tuned`: by
+/// the rules of `tune`; the lane's word of the warp's items gets energy_and_turn() of the block.
 template <bool alone, bool tuned>
 __device__ Coded transform_rows_of_tile(const CodeTilesArgs& a, Shared& s, const Lane& lane,
                                         const TuneRules* tune, Coefficients& c) {
@@ -252,8 +250,8 @@ __device__ inline void list_group(const Coefficients& c, std::uint32_t mask, std
     if ((group >> i & 1) != 0) push_word(next, Item::ac(c.at(kFirst + i), kFirst + i));
 }
 
-/// Lists a half of the positions, those of `mask`, in groups: often a whole warp has none in one.
-/// The warp decides as one, so that none of its lanes waits behind a group for others.
+/// Lists a half of the positions, those of `mask`, in groups. The warp skips a group in which none
+/// of its lanes has any.
 template <int kFirst, int kCount>
 __device__ inline void list_half(const Coefficients& c, std::uint32_t mask, SharedAddress& next) {
   const std::uint32_t any = warp_or(mask);
@@ -270,7 +268,6 @@ __device__ inline void list_block_items(const Coded& b, const Coefficients& c,
   list_half<0, 8>(c, c.low, next);
   list_half<32, 4>(c, c.high, next);
   if (!b.exists()) return;
-  // What was stored last knows its place, so that no lane has to remember it.
   const std::uint32_t last = load_word(next - 4);
   store_word(next, has_eob(c) ? Item::eob(b.destination(), last) : Item::bare_end(last));
 }

@@ -8,7 +8,7 @@
 #include <bit>
 
 #include "codec/arith/dct8.hpp"
-#include "codec/arith/overshoot.hpp"
+#include "codec/arith/tune.hpp"
 #include "cuda/encode/float_quant.hpp"
 
 namespace zerorun {

@@ -178,8 +178,8 @@ Status search_size(const SearchSizeArgs& args, cudaStream_t stream) {
   const std::uint32_t work = ceil_div(args.counted.grid.tiles, std::uint32_t{kWarps});
   unsigned grid = 0;
   ZR_CUDA_TRY(persistent_grid(search_size_kernel, kThreads, 0, work, grid));
-  ZR_CUDA_TRY(launch_together(search_size_kernel, LaunchShape{grid, kThreads}, stream, args));
-  return Status::ok();
+  return ZR_CUDA_STATUS(
+      launch_together(search_size_kernel, LaunchShape{grid, kThreads}, stream, args));
 }
 
 }  // namespace zerorun

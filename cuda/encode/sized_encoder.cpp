@@ -6,19 +6,44 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/size_control.hpp"
-#include "cuda/encode/copy_sample.hpp"
+#include "codec/pipeline/tune_rules.hpp"
+#include "cuda/encode/float_quant.hpp"
+#include "cuda/encode/copies.hpp"
 
 namespace zerorun {
 
-Status SizedEncoder::set(const EncodeParams& params, const EncodeSetup& setup) {
-  if (!has_shape_of(setup)) return set_shape(params, setup);
-  if (params.size != size_ || params.quality != quality_) set_size(params);
-  return Status::ok();
+void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
+                      const ScanLayout& counted, SizeTables& out) {
+  out = {};
+  out.task = make_size_task(params, whole, counted);
+  out.curve = kPhotoCurve;
+  const bool is_420 = whole.h_max == 2 && whole.v_max == 2;
+  EncodeSetup setup = whole;
+  for (int quality = 1; quality <= 100; ++quality) {
+    change_setting(params, {quality * kQualityUnit, out.task.most.thrift}, setup);
+    for (std::size_t t = 0; t < 2; ++t)
+      for (std::size_t i = 0; i < kBlockSize; ++i)
+        out.quant[quality][t][i] = static_cast<std::uint8_t>(setup.quant[t][i]);
+  }
+  for (std::uint32_t q = 1; q < 256; ++q) out.reciprocal[q] = quant_reciprocal(q);
+  out.weights = thrift_weights(params.tune, params.effort, is_420);
+  out.rules = setup.tune;
+  out.bands = params.huffman == HuffmanTables::trained ? kMostBands : 1;
+  for (std::size_t band = 0; band < out.bands; ++band) {
+    const int quality = out.bands == 1 ? 100 : kTrainedBands[band];
+    out.band_end[band] = quality * kQualityUnit;
+    change_setting(params, {out.band_end[band], 0}, setup);
+    for (std::size_t t = 0; t < kEncodeTables; ++t) {
+      out.specs[band][t] = (*setup.fixed_specs)[t];
+      fill_encode_table(out.specs[band][t], static_cast<int>(t), out.codes[band]);
+    }
+  }
 }
 
-bool SizedEncoder::has_shape_of(const EncodeSetup& setup) const {
-  return setup_ && setup_->format == setup.format && setup_->width == setup.width &&
-         setup_->height == setup.height;
+Status SizedEncoder::set(const EncodeParams& params, const EncodeSetup& setup) {
+  if (!setup_ || !same_size(*setup_, setup)) return set_shape(params, setup);
+  if (params.size != size_ || params.quality != quality_) set_size(params);
+  return Status::ok();
 }
 
 Status SizedEncoder::set_shape(const EncodeParams& params, const EncodeSetup& setup) {
@@ -70,32 +95,19 @@ Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStre
     ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->task, &task(), sizeof(SizeTask),
                                 cudaMemcpyHostToDevice, stream));
   const FrameEncoder::Turn turn = encoder_.turn();
-  const auto number = [](const auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   LaunchGraphs::Key key{static_cast<std::uint64_t>(phase_),
                         static_cast<std::uint64_t>(turn.parity),
                         turn.used_frames[0],
                         turn.used_frames[1],
-                        number(encoder_.tables().header),
-                        number(job.output.out),
-                        job.output.capacity,
-                        number(job.output.size),
-                        number(outcome)};
-  for (std::size_t p = 0; p < job.frame.data.size(); ++p)
-    key.insert(key.end(),
-               {number(job.frame.data[p]), static_cast<std::uint64_t>(job.frame.stride_bytes[p])});
+                        reinterpret_cast<std::uintptr_t>(encoder_.tables().header),
+                        reinterpret_cast<std::uintptr_t>(outcome)};
+  append_job(key, job);
   Frame frame{job, outcome, {}, {}, 0};
-  // Of a large picture two codings mostly suffice, and a loop in each of eight graphs side by side
-  // costs more than kernels that skip their work: 3840x2160 to 1.5 MB, one at a time / 8 in flight
-  // on an H100, 194 / 90 us with the loop and 210 / 80 without; 640x480 to 40 KB 101 / 29 and
-  // 155 / 32.
-  const bool loops = !grid_;
-  const int codings = loops ? kCodingsOfRound : SizePlan::most_codings(task());
-  const auto first = [&](cudaStream_t s) {
+  const int codings = SizePlan::most_codings(task());
+  ZR_TRY(graphs_.run(key, stream, [&](cudaStream_t s) {
     encoder_.start_codings(turn);
-    return start_frame(frame, codings, s);
-  };
-  const auto round = [&](cudaStream_t s) { return code_times(frame, kCodingsOfRound, false, s); };
-  ZR_TRY(graphs_.run(key, stream, {first, round, loops ? more_rounds() : 0, skip_.data()}));
+    return launch(frame, codings, s);
+  }));
   encoder_.complete(turn, codings);
   phase_ = (phase_ + codings + 1) % 2;
   is_ready_ = true;
@@ -117,12 +129,11 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
                               cudaMemcpyHostToDevice, stream));
   has_task_ = true;
   ZR_CUDA_TRY(cudaMemsetAsync(states_.data(), 0, 2 * sizeof(SizeState), stream));
-  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, 3 * sizeof(SymbolCounts), stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaMemsetAsync(counts_.data(), 0, 3 * sizeof(SymbolCounts), stream));
 }
 
-/// The first search, and the first codings.
-Status SizedEncoder::start_frame(Frame& frame, int codings, cudaStream_t stream) {
+/// The first search, and codings with a search behind each. What the plan does not need is skipped.
+Status SizedEncoder::launch(Frame& frame, int codings, cudaStream_t stream) {
   CodeTilesArgs counted;
   ZR_TRY(encoder_.launch_planes(*setup_, frame.job.frame, stream, frame.planes));
   ZR_TRY(sample_planes(frame.planes, stream, counted));
@@ -131,13 +142,8 @@ Status SizedEncoder::start_frame(Frame& frame, int codings, cudaStream_t stream)
   frame.search.outcome = frame.outcome;
   frame.state = phase_;
   ZR_TRY(search(frame, true, stream));
-  return code_times(frame, codings, true, stream);
-}
-
-/// Codings, each with a search behind it.
-Status SizedEncoder::code_times(Frame& frame, int codings, bool starts, cudaStream_t stream) {
   for (int n = 0; n < codings; ++n) {
-    ZR_TRY(code(frame, starts && n == 0, stream));
+    ZR_TRY(code(frame, n == 0, stream));
     ZR_TRY(search(frame, false, stream));
   }
   return Status::ok();

@@ -1,8 +1,6 @@
 // Codes frames in device memory to a size, without a round trip to the host: the device counts,
-// codes, and decides by SizePlan what comes next. What is not needed in the end is skipped, or, in
-// a graph, not launched: with standard tables 9 kernels a frame instead of 20, with optimal ones 13
-// instead of 32. Frames of the host (EncodePipeline) and of the device (DeviceEncoder) both go
-// through it.
+// codes, and decides by SizePlan what comes next. Kernels that are not needed skip their work. Host
+// frames (EncodePipeline) and device frames (DeviceEncoder) both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -29,25 +27,17 @@ class SizedEncoder {
   Status enqueue(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream);
 
  private:
-  bool has_shape_of(const EncodeSetup& setup) const;
   Status set_shape(const EncodeParams& params, const EncodeSetup& setup);
   void set_size(const EncodeParams& params);
   Status prepare(cudaStream_t stream);
   struct Frame;
-  Status start_frame(Frame& frame, int codings, cudaStream_t stream);
+  Status launch(Frame& frame, int codings, cudaStream_t stream);
   Status search(Frame& frame, bool starts, cudaStream_t stream);
   Status code(const Frame& frame, bool is_first, cudaStream_t stream);
-  Status code_times(Frame& frame, int codings, bool starts, cudaStream_t stream);
   Status sample_planes(const CodeTilesArgs& planes, cudaStream_t stream, CodeTilesArgs& counted);
   SearchSizeArgs search_args(const CodeTilesArgs& counted) const;
   std::uint64_t plane_bytes(int component) const;
   const SizeTask& task() const { return tables_on_host_[0].task; }
-  /// Rounds of kCodingsOfRound after the first one, such that there are enough codings.
-  int more_rounds() const { return (SizePlan::most_codings(task()) - 1) / kCodingsOfRound; }
-
-  /// An even number leaves the memory that changes from coding to coding as it was, so that a frame
-  /// may have any number of rounds.
-  static constexpr int kCodingsOfRound = 2;
 
   FrameEncoder encoder_;
   std::optional<EncodeSetup> setup_;  // of the setting with the most bytes

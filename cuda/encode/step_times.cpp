@@ -14,97 +14,74 @@
 namespace zerorun {
 namespace {
 
-/// The steps of an encoder end up in an event log of its own stream.
-class CudaStepEncoder : public StepEncoder {
+class CudaStepEncoder final : public StepEncoder {
  public:
-  explicit CudaStepEncoder(int device) : device_(device) {}
+  CudaStepEncoder(int device, bool is_staged) : device_(device), is_staged_(is_staged) {}
 
-  virtual Status create(const EncodeParams& params, const ConstFrameView& like) {
-    auto setup = make_encode_setup(params, like.format, like.width, like.height);
-    if (!setup) return setup.status();
-    setup_ = *std::move(setup);
+  Status create(const EncodeParams& params, const ConstFrameView& like) {
+    ZR_LET(setup, make_encode_setup(params, like.format, like.width, like.height));
+    setup_ = setup;
+    fused_.set_header(params, setup_);
+    ZR_TRY(size_.reserve(1));
     return stream_.create();
   }
 
   Result<std::uint64_t> encode(const ConstFrameView& frame, std::span<std::byte> out,
-                               std::vector<StepTime>& steps) final {
+                               std::vector<StepTime>& steps) override {
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
     std::uint64_t bytes = 0;
-    ZR_TRY(run(frame, out, bytes));
+    ZR_TRY(is_staged_ ? run_staged(frame, out, bytes) : run_fused(frame, out, bytes));
     ZR_TRY(log_.read(stream_.get(), steps));
     return bytes;
   }
 
- protected:
-  virtual Status run(const ConstFrameView& frame, std::span<std::byte> out,
-                     std::uint64_t& bytes) = 0;
-  Status mark(const char* step) { return log_.mark(stream_.get(), step); }
-  /// Reads a number of device memory when the work enqueued before is done.
-  Status read(const std::uint64_t* from, std::uint64_t& value) {
-    ZR_CUDA_TRY(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream_.get()));
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream_.get()));
-    return Status::ok();
-  }
-
-  const int device_;
-  EncodeSetup setup_{};
-  Stream stream_;
-  EventLog<const char*> log_;  // string literals
-};
-
-class FusedStepEncoder final : public CudaStepEncoder {
- public:
-  using CudaStepEncoder::CudaStepEncoder;
-
-  Status create(const EncodeParams& params, const ConstFrameView& like) override {
-    ZR_TRY(CudaStepEncoder::create(params, like));
-    encoder_.set_header(params, setup_);
-    return size_.reserve(1);
-  }
-
  private:
-  Status run(const ConstFrameView& frame, std::span<std::byte> out, std::uint64_t& bytes) override {
+  Status run_fused(const ConstFrameView& frame, std::span<std::byte> out, std::uint64_t& bytes) {
     const FrameOutput output{reinterpret_cast<std::uint8_t*>(out.data()), out.size(), size_.data()};
-    ZR_TRY(encoder_.enqueue(setup_, frame, output, stream_.get(), [this](const char* step) {
-      return mark(*step == '\0' ? "end" : step);
-    }));
+    ZR_TRY(fused_.enqueue(setup_, frame, output, stream_.get(),
+                          [this](const char* step) { return mark(*step == '\0' ? "end" : step); }));
     return read(size_.data(), bytes);
   }
 
-  DeviceBuffer<std::uint64_t> size_;
-  FrameEncoder encoder_;
-};
-
-class StagedStepEncoder final : public CudaStepEncoder {
- public:
-  using CudaStepEncoder::CudaStepEncoder;
-
- private:
-  Status run(const ConstFrameView& frame, std::span<std::byte> out, std::uint64_t& bytes) override {
+  Status run_staged(const ConstFrameView& frame, std::span<std::byte> out, std::uint64_t& bytes) {
     ConstFrameView on_device;
     ZR_TRY(mark("upload"));
     ZR_TRY(upload_.enqueue(frame, setup_.layout.components, stream_.get(), on_device));
-    ZR_TRY(encoder_.enqueue(setup_, on_device, stream_.get(), [this](const char* step) {
+    ZR_TRY(staged_.enqueue(setup_, on_device, stream_.get(), [this](const char* step) {
       return mark(*step == '\0' ? "size to the host" : step);
     }));
-    ZR_TRY(read(encoder_.arrays().scan_bytes, bytes));
+    ZR_TRY(read(staged_.arrays().scan_bytes, bytes));
     if (bytes > out.size()) return Status(Errc::output_too_small);
     ZR_TRY(mark("download"));
-    ZR_CUDA_TRY(cudaMemcpyAsync(out.data(), encoder_.arrays().scan, bytes, cudaMemcpyDeviceToHost,
+    ZR_CUDA_TRY(cudaMemcpyAsync(out.data(), staged_.arrays().scan, bytes, cudaMemcpyDeviceToHost,
                                 stream_.get()));
     return mark("end");
   }
 
+  Status mark(const char* step) { return log_.mark(stream_.get(), step); }
+  /// Reads a number of device memory when the work enqueued before is done.
+  Status read(const std::uint64_t* from, std::uint64_t& value) {
+    ZR_CUDA_TRY(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream_.get()));
+    return ZR_CUDA_STATUS(cudaStreamSynchronize(stream_.get()));
+  }
+
+  const int device_;
+  const bool is_staged_;
+  EncodeSetup setup_{};
+  Stream stream_;
+  EventLog<const char*> log_;  // string literals
+  DeviceBuffer<std::uint64_t> size_;
+  FrameEncoder fused_;
   FrameUpload upload_;
-  StagedEncoder encoder_;
+  StagedEncoder staged_;
 };
 
-template <typename Encoder>
-Result<std::unique_ptr<StepEncoder>> make(const EncodeParams& params, const ConstFrameView& like) {
+Result<std::unique_ptr<StepEncoder>> make(const EncodeParams& params, const ConstFrameView& like,
+                                          bool is_staged) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
-  auto encoder = std::make_unique<Encoder>(params.device);
+  auto encoder = std::make_unique<CudaStepEncoder>(params.device, is_staged);
   ZR_TRY(encoder->create(params, like));
   return std::unique_ptr<StepEncoder>(std::move(encoder));
 }
@@ -113,12 +90,12 @@ Result<std::unique_ptr<StepEncoder>> make(const EncodeParams& params, const Cons
 
 Result<std::unique_ptr<StepEncoder>> make_fused_step_encoder(const EncodeParams& params,
                                                              const ConstFrameView& like) {
-  return make<FusedStepEncoder>(params, like);
+  return make(params, like, false);
 }
 
 Result<std::unique_ptr<StepEncoder>> make_staged_step_encoder(const EncodeParams& params,
                                                               const ConstFrameView& like) {
-  return make<StagedStepEncoder>(params, like);
+  return make(params, like, true);
 }
 
 }  // namespace zerorun

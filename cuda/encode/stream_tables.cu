@@ -5,7 +5,6 @@
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/encode/stream_envelope.cuh"
 #include "cuda/stages/optimal_huffman.cuh"
 
 namespace zerorun {
@@ -148,14 +147,12 @@ __global__ void __launch_bounds__(kTableThreads)
 using namespace cuda_encode;
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  ZR_CUDA_TRY(launch_behind(stream_tables_kernel, 1, kTableThreads, stream, args));
-  return Status::ok();
+  return ZR_CUDA_STATUS(launch_behind(stream_tables_kernel, 1, kTableThreads, stream, args));
 }
 
 Status make_optimal_tables(const OptimalTablesArgs& args, cudaStream_t stream) {
   const LaunchShape shape{kEncodeTables, kTableThreads, 0, args.frames};
-  ZR_CUDA_TRY(launch_behind(optimal_tables_kernel, shape, stream, args));
-  return Status::ok();
+  return ZR_CUDA_STATUS(launch_behind(optimal_tables_kernel, shape, stream, args));
 }
 
 }  // namespace zerorun

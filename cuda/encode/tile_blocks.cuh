@@ -106,8 +106,8 @@ __device__ inline uint2 edge_row(const ConstPlaneView& plane, int x0, int y) {
   return make_uint2(half[0], half[1]);
 }
 
-/// How the rows of a block are read. 3837x2157 in rows without padding, eight frames at once: 30.1
-/// us each, and 36.2 sample by sample; 27.7 with rows that 8 divides (H100).
+/// How the rows of a block are read. 3837x2157 without padding, eight frames at once: 30.1 us each,
+/// and 36.2 sample by sample (H100).
 enum class RowAccess {
   aligned,    ///< each lies in one word of 8 bytes
   unaligned,  ///< each lies in three words of 4 bytes, none of which ends after the plane
@@ -158,8 +158,8 @@ __device__ inline uint2 load_row(const ConstPlaneView& plane, int x0, int y0, in
   return edge_row(plane, x0, y0 + y);
 }
 
-/// Loads the rows of a block; those at an edge through the lane's column of `buffer`, [16][32]
-/// words of shared memory.
+/// Loads the rows of a block; at an edge through the lane's column of `buffer`, [16][32] words of
+/// shared memory.
 __device__ inline void load_rows(const ConstPlaneView& plane, const Block& b, std::uint32_t* buffer,
                                  uint2 (&rows)[8]) {
   const int x0 = b.x * kBlockEdge, y0 = b.y * kBlockEdge;
@@ -204,8 +204,7 @@ __device__ inline std::uint32_t sum_of_samples(const Coefficients& c) {
   return sum >> kPass1Bits;
 }
 
-/// Transforms the rows of a block; the result goes to out.v. `word` makes what fdct_row() takes of
-/// four samples.
+/// Transforms the rows of a block to out.v. `word` makes what fdct_row() takes of four samples.
 template <typename Word>
 __device__ inline void transform_rows(const uint2 (&rows)[8], const Word& word, Coefficients& out) {
 #pragma unroll
@@ -284,8 +283,8 @@ __device__ inline ScanPlace last_before(const CodeTilesArgs& a, const Tile& tile
   return place;
 }
 
-/// Sums the samples of those blocks, with their overshoot, by a warp with 8 lanes for each
-/// component. `sums` has the lanes of a tile that ends where this one begins. `tune`: may be null.
+/// Sums the samples of those blocks, with their overshoot, by 8 lanes of a warp for each component.
+/// `sums` has the lanes of a tile that ends where this one begins. `tune`: may be null.
 __device__ inline void sum_blocks_before(const CodeTilesArgs& a, const Tile& tile,
                                          const TuneRules* tune,
                                          std::uint32_t (&sums)[kTileBlocks]) {

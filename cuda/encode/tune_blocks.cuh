@@ -25,9 +25,7 @@ __device__ inline TuneRules& shared_rules() {
   return rules;
 }
 
-/// Starts to copy the rules, by all threads of the CTA; wait_for_fetched() waits for them. A 4K
-/// photo at q90 takes 46.6 us alone and 27.8 in eight streams; with a loop of loads and stores 48.0
-/// and 28.5 (H100).
+/// Starts to copy the rules, by all threads of the CTA; wait_for_fetched() waits for them.
 __device__ inline void fetch_rules(const TuneRules& from) { fetch_by_cta(shared_rules(), &from); }
 
 /// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed
@@ -48,9 +46,8 @@ __device__ void for_each_column(const Reciprocals& reciprocals, Coefficients& c,
   }
 }
 
-/// tune_by_dead_zone(). The masks are made on the way; the values of what is dropped stay, since
-/// the masks alone say what is coded. In PTX: the compiler puts such bits off until registers are
-/// spilled (sm_90: 40 of them).
+/// tune_by_dead_zone(). The masks alone say what is coded: the values of what is dropped stay. In
+/// PTX, because the compiler makes such bits so late that it spills 40 registers (9.0).
 __device__ inline void tune_columns_by_zone(const Reciprocals& reciprocals, float magic,
                                             const TuneRules& rules, std::uint32_t weight,
                                             Coefficients& c) {
@@ -78,7 +75,7 @@ __device__ inline void tune_columns_by_zone(const Reciprocals& reciprocals, floa
         : "f"(zone.product(fabsf(fine))), "f"(static_cast<float>(sure_from(k))),
           "f"(likely_product), "r"(1u << k % 32));
   });
-  // Told by the limit, which has no such value without: a register for it would be one too many.
+  // From the limit, which has no other such value: a register for it would be one too many.
   const bool gathers = likely_product == static_cast<float>(likely_from(0, true));
   const std::uint64_t kept = beyond_dead_zone(std::uint64_t{sure[1]} << 32 | sure[0],
                                               std::uint64_t{likely[1]} << 32 | likely[0], gathers);

@@ -8,7 +8,6 @@
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/warp.cuh"
-#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {

@@ -6,7 +6,6 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/base/launch.hpp"
-#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {

@@ -4,8 +4,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "cuda/entropy/caller_scratch.hpp"
-#include "zerorun/cuda_entropy.hpp"
+#include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {
 namespace {
@@ -18,8 +17,7 @@ Status run_cub(void* d_scratch, std::size_t& scratch_bytes, const Call& call) {
   CallerScratch scratch(d_scratch);
   char* const temporary = scratch.take<char>(needed);
   if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
-  ZR_CUDA_TRY(call(temporary, needed));
-  return Status::ok();
+  return ZR_CUDA_STATUS(call(temporary, needed));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // codec/entropy/variable_length.cpp.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/launch.hpp"
-#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/outcome.cuh"
 #include "cuda/entropy/vld_streams.cuh"
 

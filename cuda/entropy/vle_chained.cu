@@ -7,7 +7,6 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/launch.hpp"
-#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/outcome.cuh"
 
 namespace zerorun::cuda_entropy {

@@ -5,8 +5,8 @@
 // with a copy for every memory bank, and codewords are merged in pairs in registers. The tile's
 // bits are put together in one of two buffers in shared memory. While the other warps pack the next
 // tile, one warp finds the place of this one in the output; then the CTA stores it in whole words.
-// Where threads, warps or tiles share a word, the last of them stores it, and the others hand it
-// their bits: every word is stored once, and nothing has to be cleared or ORed atomically.
+// Where threads, warps or tiles share a word, the last of them stores it with the bits of the
+// others: every word is stored once, and nothing has to be cleared or ORed atomically.
 // SPDX-License-Identifier: MIT
 #include <bit>
 #include <string>
@@ -14,7 +14,6 @@
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
-#include "cuda/entropy/caller_scratch.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {
@@ -22,11 +21,9 @@ namespace {
 
 using namespace vle;
 
-/// 15 warps pack and one finds places; with 64 registers two such CTAs fill a processor. 256 MB on
-/// an H200, GB/s at 0, 4 and 8 bits of entropy: 1113, 1048, 914. With different barriers for the
-/// two kinds of warps: 1120, 1039, 903; with 16 symbols a thread and words that are cleared and
-/// ORed atomically: 757, 657, 651; with a named barrier among the 15 warps, so that the look-back
-/// starts earlier: 1145, 1063, 931, but racecheck then reports races that do not exist.
+/// 15 warps pack and one finds places; with 64 registers two such CTAs fill a processor. GB/s of
+/// 256 MB with 0, 4 and 8 bits of entropy (H200): 1113, 1048, 914; with words that are cleared and
+/// ORed atomically 757, 657, 651.
 using LargeTiles = Tiles<480>;
 /// The most packers for 99 and 64 KiB of shared memory: capability 8.6, 8.9, 12.x; 7.5. Not
 /// measured.
@@ -202,20 +199,6 @@ __global__ void __maxnreg__(kRegisters) encode_kernel(Args a) {
 /// For an empty input, which has no tile that would write the end of the index.
 __global__ void empty_index_kernel(std::uint64_t* offsets) { offsets[0] = 0; }
 
-/// What the public function is asked for.
-struct Request {
-  void* scratch;
-  std::size_t& scratch_bytes;
-  const std::uint8_t* in;
-  std::uint64_t size, capacity;
-  const Codebook* book;
-  std::uint32_t* out;
-  std::uint32_t chunk_symbols;
-  std::uint64_t* offsets;
-  Outcome* outcome;
-  cudaStream_t stream;
-};
-
 template <typename T>
 Status launch(const Args& a, cudaStream_t stream) {
   static SharedPermission permission(reinterpret_cast<const void*>(encode_kernel<T>));
@@ -223,44 +206,33 @@ Status launch(const Args& a, cudaStream_t stream) {
   ZR_TRY(permission.raise(kBytes));
   LaunchShape shape{1, T::kThreads, kBytes};
   ZR_CUDA_TRY(persistent_grid(encode_kernel<T>, T::kThreads, kBytes, a.tiles, shape.grid));
-  ZR_CUDA_TRY(launch_alone(encode_kernel<T>, shape, stream, a));
-  return Status::ok();
+  return ZR_CUDA_STATUS(launch_alone(encode_kernel<T>, shape, stream, a));
 }
 
+/// `a` lacks what depends on the size of tiles.
 template <typename T>
-Status encode_tiles(const Request& r) {
-  const bool indexed = r.offsets != nullptr;
-  const std::uint64_t tiles = ceil_div(r.size, T::kTile);
+Status encode_tiles(void* d_scratch, std::size_t& scratch_bytes, Args a, cudaStream_t stream) {
+  const std::uint64_t tiles = ceil_div(a.size, T::kTile);
   if (tiles > kMaxGrid) {
     constexpr int kBits = std::bit_width(std::uint64_t{kMaxGrid} * T::kTile) - 1;
     return Status(Errc::invalid_argument,
                   "at most 2^" + std::to_string(kBits) + " symbols can be encoded by one call");
   }
-  CallerScratch scratch(r.scratch);
+  CallerScratch scratch(d_scratch);
   std::uint64_t* const state = scratch.take<std::uint64_t>(1 + 2 * tiles);
-  if (Status status = scratch.settle(r.scratch_bytes); !status || scratch.measuring())
-    return status;
-  ZR_TRY(reset(state, 1 + 2 * tiles, r.outcome, r.stream));
+  if (Status status = scratch.settle(scratch_bytes); !status || scratch.measuring()) return status;
+  ZR_TRY(reset(state, 1 + 2 * tiles, a.outcome, stream));
   if (tiles == 0) {
-    if (indexed) ZR_LAUNCH(empty_index_kernel, 1, 1, r.stream, r.offsets);
+    if (a.offsets != nullptr) ZR_LAUNCH(empty_index_kernel, 1, 1, stream, a.offsets);
     return Status::ok();
   }
-  const bool aligned = reinterpret_cast<std::uintptr_t>(r.in) % sizeof(uint4) == 0;
-  const Args a{r.in,
-               r.size,
-               r.book,
-               r.out,
-               r.capacity,
-               indexed ? r.chunk_symbols - 1 : 0,
-               indexed ? static_cast<unsigned>(std::countr_zero(r.chunk_symbols)) : 0,
-               r.offsets,
-               state + 1,
-               state + 1 + tiles,
-               reinterpret_cast<unsigned*>(state),
-               r.outcome,
-               static_cast<unsigned>(tiles),
-               aligned ? static_cast<unsigned>(r.size / T::kTile) : 0};
-  return launch<T>(a, r.stream);
+  a.ticket = reinterpret_cast<unsigned*>(state);
+  a.states = state + 1;
+  a.tails = state + 1 + tiles;
+  a.tiles = static_cast<unsigned>(tiles);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(a.in) % sizeof(uint4) == 0;
+  a.plain_tiles = aligned ? static_cast<unsigned>(a.size / T::kTile) : 0;
+  return launch<T>(a, stream);
 }
 
 }  // namespace
@@ -270,13 +242,24 @@ Status encode(void* d_scratch, std::size_t& scratch_bytes, const std::uint8_t* d
               std::uint64_t capacity, std::uint32_t chunk_symbols, std::uint64_t* d_offsets,
               Outcome* d_outcome, cudaStream_t stream) {
   if (d_offsets != nullptr) ZR_TRY(check_chunk_symbols(chunk_symbols));
-  const Request request{d_scratch, scratch_bytes, d_in,      size,      capacity, d_book,
-                        d_out,     chunk_symbols, d_offsets, d_outcome, stream};
+  Args args{};
+  args.in = d_in;
+  args.size = size;
+  args.book = d_book;
+  args.out = d_out;
+  args.capacity = capacity;
+  args.offsets = d_offsets;
+  args.outcome = d_outcome;
+  if (d_offsets != nullptr) {
+    args.chunk_mask = chunk_symbols - 1;
+    args.chunk_shift = static_cast<unsigned>(std::countr_zero(chunk_symbols));
+  }
   ZR_LET(limits, current_limits());
   const std::size_t most = limits.shared_of_cta;
-  if (sizeof(LargeTiles::Shared) <= most) return encode_tiles<LargeTiles>(request);
-  if (sizeof(MediumTiles::Shared) <= most) return encode_tiles<MediumTiles>(request);
-  return encode_tiles<SmallTiles>(request);
+  const auto encode_by = sizeof(LargeTiles::Shared) <= most    ? encode_tiles<LargeTiles>
+                         : sizeof(MediumTiles::Shared) <= most ? encode_tiles<MediumTiles>
+                                                               : encode_tiles<SmallTiles>;
+  return encode_by(d_scratch, scratch_bytes, args, stream);
 }
 
 }  // namespace zerorun::cuda_entropy

@@ -19,20 +19,30 @@ namespace {
 constexpr int kThreadsX = 32, kThreadsY = 8;
 constexpr unsigned kMaxGridY = 65535;
 
+__device__ int row_of_thread() { return static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); }
+__device__ int row_step() { return static_cast<int>(gridDim.y) * kThreadsY; }
+
+/// Rows of chroma.
+struct ChromaRows {
+  int first, last;  ///< one past the last
+  int count() const { return last - first; }
+};
+ChromaRows rows_of(const ColorSubsampleArgs& a) {
+  const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
+  return {a.first_row / a.v_max, ceil_div(last_row, a.v_max)};
+}
+
 /// Packed RGB of any byte order.
 struct RgbSource {
   const std::uint8_t* data;
   std::int64_t stride;
   RgbOrder order;
 
-  __device__ std::uint8_t luma(int x, int y) const {
-    const std::uint8_t* p = data + y * stride + std::int64_t{x} * order.pixel_bytes;
-    return rgb_to_y(p[order.r], p[order.g], p[order.b]);
-  }
   __device__ Ycc pixel(int x, int y) const {
     const std::uint8_t* p = data + y * stride + std::int64_t{x} * order.pixel_bytes;
     return rgb_to_ycc(p[order.r], p[order.g], p[order.b]);
   }
+  __device__ std::uint8_t luma(int x, int y) const { return pixel(x, y).y; }
 };
 
 /// Planar, semi-planar and packed YCbCr; without chroma planes grey.
@@ -80,14 +90,11 @@ __device__ void subsample_at(const Source& source, const ColorSubsampleArgs& a, 
 template <int kH, int kV, typename Source>
 __global__ void __launch_bounds__(kThreadsX* kThreadsY)
     color_subsample_kernel(Source source, const __grid_constant__ ColorSubsampleArgs a,
-                           int first_row, int last_row) {
+                           ChromaRows rows) {
   const int cx = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x);
   if (cx >= a.plane[1].width) return;
-  const int step = static_cast<int>(gridDim.y) * kThreadsY;
-  for (int cy = first_row + static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); cy < last_row;
-       cy += step) {
+  for (int cy = rows.first + row_of_thread(); cy < rows.last; cy += row_step())
     subsample_at<kH, kV>(source, a, cx, cy);
-  }
 }
 
 template <typename Source>
@@ -95,9 +102,7 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY)
     luma_kernel(Source source, const __grid_constant__ ColorSubsampleArgs a, int last_row) {
   const int x = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x);
   if (x >= a.plane[0].width) return;
-  const int step = static_cast<int>(gridDim.y) * kThreadsY;
-  for (int y = a.first_row + static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); y < last_row;
-       y += step)
+  for (int y = a.first_row + row_of_thread(); y < last_row; y += row_step())
     a.plane[0].data[y * a.plane[0].stride_bytes + x] = source.luma(min(x, a.frame.width - 1), y);
 }
 
@@ -107,8 +112,7 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY)
 template <int kH, int kV, int kBytes>
 __global__ void __launch_bounds__(kThreadsX* kThreadsY, 4)
     wide_subsample_kernel(RgbSource source, YccFactors factors,
-                          const __grid_constant__ ColorSubsampleArgs a, int first_row,
-                          int last_row) {
+                          const __grid_constant__ ColorSubsampleArgs a, ChromaRows rows) {
   constexpr int kWords = kWidePixels * kBytes / 4, kRun = kThreadsX * kWidePixels;
   static_assert(kThreadsX == 32);
   __shared__ RunOfWords<kWords> runs[kThreadsY][kV];
@@ -118,8 +122,7 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY, 4)
   const bool whole = x + kWidePixels <= a.frame.width;
   const int rest_x =
       first_x + min(max(a.frame.width - first_x, 0), kRun) / kWidePixels * kWidePixels;
-  for (int cy = first_row + static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); cy < last_row;
-       cy += static_cast<int>(gridDim.y) * kThreadsY) {
+  for (int cy = rows.first + row_of_thread(); cy < rows.last; cy += row_step()) {
     const auto row = [&](int i) { return min(cy * kV + i, a.frame.height - 1); };
     const auto from = [&](int i) {
       return source.data + row(i) * source.stride + std::int64_t{first_x} * kBytes;
@@ -190,9 +193,8 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY)
                         int last_row) {
   const int x = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x) * 8;
   if (x >= cb.width) return;
-  const int step = static_cast<int>(gridDim.y) * kThreadsY;
-  for (int y = first_row + static_cast<int>(blockIdx.y * kThreadsY + threadIdx.y); y < last_row;
-       y += step) {
+  const int step = row_step();
+  for (int y = first_row + row_of_thread(); y < last_row; y += step) {
     std::uint32_t word[4];
     load_pairs(pairs, x, y, word);
     const uint2 even{__byte_perm(word[0], word[1], 0x6420), __byte_perm(word[2], word[3], 0x6420)};
@@ -229,9 +231,8 @@ auto kernel_for(int h, int v) -> decltype(&color_subsample_kernel<1, 1, Source>)
 template <typename Source>
 Status launch(const Source& source, const ColorSubsampleArgs& a, cudaStream_t stream) {
   const dim3 threads(kThreadsX, kThreadsY);
-  const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
-  if (last_row <= a.first_row) return Status::ok();
   if (a.components == 1) {
+    const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
     ZR_LAUNCH(luma_kernel, grid_for(a.plane[0].width, last_row - a.first_row), threads, stream,
               source, a, last_row);
     return Status::ok();
@@ -239,13 +240,13 @@ Status launch(const Source& source, const ColorSubsampleArgs& a, cudaStream_t st
   const auto color_subsample = kernel_for<Source>(a.h_max, a.v_max);
   if (color_subsample == nullptr)
     return Status(Errc::invalid_argument, "no down-sampling by such factors");
-  const int first = a.first_row / a.v_max, last = ceil_div(last_row, a.v_max);
-  ZR_LAUNCH(color_subsample, grid_for(a.plane[1].width, last - first), threads, stream, source, a,
-            first, last);
+  const ChromaRows rows = rows_of(a);
+  ZR_LAUNCH(color_subsample, grid_for(a.plane[1].width, rows.count()), threads, stream, source, a,
+            rows);
   return Status::ok();
 }
 
-using WideKernel = void (*)(RgbSource, YccFactors, ColorSubsampleArgs, int, int);
+using WideKernel = void (*)(RgbSource, YccFactors, ColorSubsampleArgs, ChromaRows);
 template <int kBytes>
 WideKernel wide_kernel_of(int h, int v) {
   if (h == 1 && v == 1) return wide_subsample_kernel<1, 1, kBytes>;
@@ -263,11 +264,9 @@ WideKernel choose_wide(const ColorSubsampleArgs& a, int pixel_bytes) {
 
 Status launch_wide(WideKernel wide, const RgbSource& source, const ColorSubsampleArgs& a,
                    cudaStream_t stream) {
-  const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
-  if (last_row <= a.first_row) return Status::ok();
-  const int first = a.first_row / a.v_max, last = ceil_div(last_row, a.v_max);
-  ZR_LAUNCH(wide, grid_for(ceil_div(a.plane[1].width * a.h_max, kWidePixels), last - first),
-            dim3(kThreadsX, kThreadsY), stream, source, factors_of(source.order), a, first, last);
+  const ChromaRows rows = rows_of(a);
+  ZR_LAUNCH(wide, grid_for(ceil_div(a.plane[1].width * a.h_max, kWidePixels), rows.count()),
+            dim3(kThreadsX, kThreadsY), stream, source, factors_of(source.order), a, rows);
   return Status::ok();
 }
 
@@ -299,13 +298,12 @@ bool is_split_alone(const ColorSubsampleArgs& a) {
 }
 
 Status split_chroma(const ColorSubsampleArgs& a, cudaStream_t stream) {
-  const int first = a.first_row / a.v_max;
-  const int last = ceil_div(std::min(a.first_row + a.row_count, a.frame.height), a.v_max);
-  if (last <= first) return Status::ok();
+  const ChromaRows rows = rows_of(a);
   const ChromaPairs pairs{a.frame.data[1], a.frame.stride_bytes[1], (a.frame.width + 1) / 2,
                           a.frame.format == PixelFormat::nv21};
-  ZR_LAUNCH(split_chroma_kernel, grid_for(ceil_div(a.plane[1].width, 8), last - first),
-            dim3(kThreadsX, kThreadsY), stream, pairs, a.plane[1], a.plane[2], first, last);
+  ZR_LAUNCH(split_chroma_kernel, grid_for(ceil_div(a.plane[1].width, 8), rows.count()),
+            dim3(kThreadsX, kThreadsY), stream, pairs, a.plane[1], a.plane[2], rows.first,
+            rows.last);
   return Status::ok();
 }
 
@@ -313,6 +311,7 @@ Status split_chroma(const ColorSubsampleArgs& a, cudaStream_t stream) {
 
 Status color_subsample_cuda(const ColorSubsampleArgs& a, Exec& exec) {
   const cudaStream_t stream = stream_of(exec);
+  if (std::min(a.first_row + a.row_count, a.frame.height) <= a.first_row) return Status::ok();
   if (is_split_alone(a)) return split_chroma(a, stream);
   if (!is_rgb(a.frame.format)) return launch(ycc_source(a.frame), a, stream);
   const RgbSource source{a.frame.data[0], a.frame.stride_bytes[0], rgb_order(a.frame.format)};

@@ -3,16 +3,14 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/stages/color_upsample_unless.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "codec/arith/color.hpp"
 #include "codec/arith/integer.hpp"
-#include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/stages/picture.hpp"
 #include "cuda/stages/wide_rgb.cuh"
 
 namespace zerorun {
@@ -21,6 +19,50 @@ namespace {
 constexpr int kTileWidth = 32, kTileHeight = 8;
 /// Of wide_rgb_kernel: 3840x2160 from 4:2:0 takes 11.8 us, 12.4 with 8, 12.3 with 1 (H200).
 constexpr int kWarps = 4;
+
+/// A component's plane with all that its filter needs.
+struct Component {
+  ConstPlaneView plane;
+  std::int32_t h, v, h_max, v_max;
+  UpsampleFilter filter;
+};
+
+struct Picture {
+  Component component[kMaxComponents];
+  std::int32_t components;
+  bool rgb;                          ///< the components are R, G and B
+  std::int32_t width, height;        ///< of the frame
+  std::int32_t first_row, last_row;  ///< last_row is one past the last
+  bool aligned;                      ///< planes and their rows, to 8 bytes
+};
+
+Picture make_picture(const ColorUpsampleArgs& a) {
+  Picture p{};
+  p.components = a.components;
+  p.rgb = a.model == ColorModel::rgb;
+  p.width = a.frame.width;
+  p.height = a.frame.height;
+  p.first_row = a.first_row;
+  p.last_row = std::min(a.first_row + a.row_count, a.frame.height);
+  p.aligned = true;
+  for (int c = 0; c < a.components; ++c) {
+    p.component[c] = {a.plane[c], a.h[c], a.v[c], a.h_max, a.v_max, filter_of(a, c)};
+    p.aligned = p.aligned && a.plane[c].stride_bytes % 8 == 0 &&
+                reinterpret_cast<std::uintptr_t>(a.plane[c].data) % 8 == 0;
+  }
+  return p;
+}
+
+/// Samples of one kind in a frame: `step` bytes from one to the next.
+struct Samples {
+  std::uint8_t* data;
+  std::int64_t stride;
+  std::int32_t step;
+
+  __device__ std::uint8_t& at(int x, int y) const {
+    return data[y * stride + std::int64_t{x} * step];
+  }
+};
 
 __device__ std::int32_t sample(const ConstPlaneView& plane, int x, int y) {
   return plane.data[y * plane.stride_bytes + x];
@@ -42,34 +84,21 @@ __device__ std::int32_t upsample(const Component& c, int x, int y) {
   return (triangle(column(cx), column(far_x)) + triangle_2x2_bias(x)) >> 4;
 }
 
-/// Y, Cb and Cr of a pixel, whatever colour model the stream has.
+/// The components at a pixel, whatever they are; of a grey stream with neutral chroma.
+__device__ Ycc stored_at(const Picture& p, int x, int y) {
+  const auto component = [&](int c) {
+    return static_cast<std::uint8_t>(upsample(p.component[c], x, y));
+  };
+  if (p.components == 1) return {component(0), 128, 128};
+  return {component(0), component(1), component(2)};
+}
 __device__ Ycc ycc_at(const Picture& p, int x, int y) {
-  const std::int32_t first = upsample(p.component[0], x, y);
-  if (p.components == 1) return {static_cast<std::uint8_t>(first), 128, 128};
-  const std::int32_t second = upsample(p.component[1], x, y);
-  const std::int32_t third = upsample(p.component[2], x, y);
-  if (p.rgb) return rgb_to_ycc(first, second, third);
-  return {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
-          static_cast<std::uint8_t>(third)};
+  const Ycc stored = stored_at(p, x, y);
+  return p.rgb ? rgb_to_ycc(stored.y, stored.cb, stored.cr) : stored;
 }
-
 __device__ Rgb rgb_at(const Picture& p, int x, int y) {
-  const std::int32_t first = upsample(p.component[0], x, y);
-  if (p.components == 1) {
-    const auto grey = static_cast<std::uint8_t>(first);
-    return {grey, grey, grey};
-  }
-  const std::int32_t second = upsample(p.component[1], x, y);
-  const std::int32_t third = upsample(p.component[2], x, y);
-  if (!p.rgb) return ycc_to_rgb(first, second, third);
-  return {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
-          static_cast<std::uint8_t>(third)};
-}
-
-__device__ std::uint8_t y_at(const Picture& p, int x, int y) {
-  const std::int32_t first = upsample(p.component[0], x, y);
-  if (!p.rgb) return static_cast<std::uint8_t>(first);
-  return rgb_to_y(first, upsample(p.component[1], x, y), upsample(p.component[2], x, y));
+  const Ycc stored = stored_at(p, x, y);
+  return p.rgb ? Rgb{stored.y, stored.cb, stored.cr} : ycc_to_rgb(stored.y, stored.cb, stored.cr);
 }
 
 __global__ void rgb_kernel(Picture p, Samples pixels, RgbOrder order, const std::uint32_t* skip) {
@@ -133,19 +162,12 @@ __global__ void __launch_bounds__(32 * kWarps)
 using WideRgbKernel = void (*)(Picture, Samples, PackedPixels, const std::uint32_t*);
 template <int kBytes>
 WideRgbKernel wide_rgb_kernel_of(UpsampleFilter filter) {
-  switch (filter) {
-    case UpsampleFilter::fancy_1x2:
-      return wide_rgb_kernel<UpsampleFilter::fancy_1x2, kBytes>;
-    case UpsampleFilter::fancy_2x1:
-      return wide_rgb_kernel<UpsampleFilter::fancy_2x1, kBytes>;
-    case UpsampleFilter::fancy_2x2:
-      return wide_rgb_kernel<UpsampleFilter::fancy_2x2, kBytes>;
-    case UpsampleFilter::repeat:
-      return wide_rgb_kernel<UpsampleFilter::repeat, kBytes>;
-    case UpsampleFilter::copy:
-      break;
-  }
-  return wide_rgb_kernel<UpsampleFilter::copy, kBytes>;
+  using F = UpsampleFilter;
+  if (filter == F::fancy_1x2) return wide_rgb_kernel<F::fancy_1x2, kBytes>;
+  if (filter == F::fancy_2x1) return wide_rgb_kernel<F::fancy_2x1, kBytes>;
+  if (filter == F::fancy_2x2) return wide_rgb_kernel<F::fancy_2x2, kBytes>;
+  if (filter == F::repeat) return wide_rgb_kernel<F::repeat, kBytes>;
+  return wide_rgb_kernel<F::copy, kBytes>;
 }
 
 /// The filter of a kernel for the picture, if there is one.
@@ -184,7 +206,8 @@ __global__ void gray_kernel(Picture p, Samples luma, const std::uint32_t* skip) 
   if (x >= p.width || is_skipped(skip)) return;
   for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
        y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight)
-    luma.at(x, y) = y_at(p, x, y);
+    luma.at(x, y) =
+        p.rgb ? ycc_at(p, x, y).y : static_cast<std::uint8_t>(upsample(p.component[0], x, y));
 }
 
 /// Where a YCbCr frame keeps its samples, and how many pixels share a chroma sample.
@@ -207,11 +230,10 @@ __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored, const std:
         // Pixels beyond the edge repeat the last ones.
         const int x = min(cx * frame.h + j, p.width - 1), y = min(cy * frame.v + i, p.height - 1);
         Ycc ycc{};
-        if (as_stored) {
+        if (as_stored)
           ycc.y = static_cast<std::uint8_t>(sample(p.component[0].plane, x, y));
-        } else {
+        else
           ycc = ycc_at(p, x, y);
-        }
         sum_cb += ycc.cb;
         sum_cr += ycc.cr;
         if (cy * frame.v + i < p.last_row && (frame.packed || cx * frame.h + j < p.width))
@@ -282,10 +304,6 @@ YccFrame make_ycc_frame(const FrameView& frame) {
           luma.step == 2};
 }
 
-bool is_semi_planar(PixelFormat format) {
-  return format == PixelFormat::nv12 || format == PixelFormat::nv21;
-}
-
 }  // namespace
 
 Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
@@ -296,6 +314,8 @@ Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs&
   const Picture picture = make_picture(a);
   if (picture.first_row >= picture.last_row) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
+  const bool is_semi_planar =
+      a.frame.format == PixelFormat::nv12 || a.frame.format == PixelFormat::nv21;
   const dim3 threads(kTileWidth, kTileHeight);
   const auto grid = [&](int columns) {
     return dim3(grid_size(columns, kTileWidth),
@@ -306,22 +326,18 @@ Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs&
     const Samples pixels = samples_of(a.frame, 0, 0, order.pixel_bytes);
     if (const auto filter = wide_filter(picture))
       return convert_wide(picture, pixels, order, *filter, skip, stream);
-    rgb_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, pixels, order, skip);
-    ZR_LAUNCH_TRY("color_upsample: rgb_kernel");
+    ZR_LAUNCH(rgb_kernel, grid(a.frame.width), threads, stream, picture, pixels, order, skip);
   } else if (a.frame.format == PixelFormat::gray8) {
-    gray_kernel<<<grid(a.frame.width), threads, 0, stream>>>(picture, samples_of(a.frame, 0, 0, 1),
-                                                             skip);
-    ZR_LAUNCH_TRY("color_upsample: gray_kernel");
-  } else if (is_semi_planar(a.frame.format) && stored_as_wanted(a)) {
-    semi_planar_kernel<<<grid(ceil_div(a.frame.width, kWidePixels)), threads, 0, stream>>>(
-        picture, samples_of(a.frame, 0, 0, 1), samples_of(a.frame, 1, 0, 2),
-        a.frame.format == PixelFormat::nv21, skip);
-    ZR_LAUNCH_TRY("color_upsample: semi_planar_kernel");
+    ZR_LAUNCH(gray_kernel, grid(a.frame.width), threads, stream, picture,
+              samples_of(a.frame, 0, 0, 1), skip);
+  } else if (is_semi_planar && stored_as_wanted(a)) {
+    ZR_LAUNCH(semi_planar_kernel, grid(ceil_div(a.frame.width, kWidePixels)), threads, stream,
+              picture, samples_of(a.frame, 0, 0, 1), samples_of(a.frame, 1, 0, 2),
+              a.frame.format == PixelFormat::nv21, skip);
   } else {
     const YccFrame frame = make_ycc_frame(a.frame);
-    ycc_kernel<<<grid(a.frame.width / frame.h + 1), threads, 0, stream>>>(
-        picture, frame, stored_as_wanted(a), skip);
-    ZR_LAUNCH_TRY("color_upsample: ycc_kernel");
+    ZR_LAUNCH(ycc_kernel, grid(a.frame.width / frame.h + 1), threads, stream, picture, frame,
+              stored_as_wanted(a), skip);
   }
   return Status::ok();
 }

@@ -4,7 +4,6 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_decode.hpp"
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"

@@ -6,11 +6,9 @@
 #include <cub/device/device_scan.cuh>
 
 #include "codec/decode/huffman_decode.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
-#include "cuda/base/warp.cuh"
 #include "cuda/stages/decode_tables.cuh"
 #include "cuda/stages/huffman_sync.cuh"
 
@@ -134,33 +132,19 @@ __global__ void __launch_bounds__(kSubsequences) sync_kernel(Chain chain, bool f
   run_chunk(chain, tables, chunk, fresh, fresh ? 0 : first_entry);
 }
 
-/// One CTA runs the stale chunks again, from left to right, until there is none. Streams of
-/// encoders leave nothing to do here; bits that are made not to synchronise take as long as
-/// decoding them one after another.
+/// One CTA runs the stale chunks again, from left to right. Streams of encoders leave nothing to do
+/// here; bits that are made not to synchronise take as long as decoding them one after another.
 __global__ void __launch_bounds__(kSubsequences) mend_kernel(Chain chain) {
   __shared__ SharedDecodeTables tables;
-  __shared__ unsigned long long first_stale;
-  bool loaded = false;
-  for (std::int64_t from = 0; from < chain.chunks;) {
-    if (threadIdx.x == 0) first_stale = ~0ull;
-    __syncthreads();
-    const std::int64_t chunk = from + threadIdx.x;
-    if (chunk < chain.chunks && is_stale(chain, chunk))
-      atomicMin(&first_stale, static_cast<unsigned long long>(chunk));
-    __syncthreads();
-    const unsigned long long found = first_stale;
-    __syncthreads();
-    if (found == ~0ull) {
-      from += kSubsequences;
-      continue;
+  for (std::int64_t first = 0; first < chain.chunks; first += kSubsequences) {
+    const std::int64_t end = min(first + kSubsequences, chain.chunks), own = first + threadIdx.x;
+    if (!__syncthreads_or(own < end && is_stale(chain, own))) continue;
+    load_decode_tables(chain.a.layout, chain.a.tables, tables);
+    for (std::int64_t chunk = first; chunk < end; ++chunk) {
+      if (__syncthreads_or(is_stale(chain, chunk)))
+        run_chunk(chain, tables, chunk, false, exit_before(chain, chunk));
+      __syncthreads();  // the chunk's exit and entries are read next
     }
-    if (!loaded) load_decode_tables(chain.a.layout, chain.a.tables, tables);
-    loaded = true;
-    __syncthreads();
-    const auto stale = static_cast<std::int64_t>(found);
-    run_chunk(chain, tables, stale, false, exit_before(chain, stale));
-    __syncthreads();  // the chunk's exit and entries are read next
-    from = stale + 1;
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
@@ -15,9 +16,6 @@ namespace zerorun {
 /// Keeps its memory between scans. After an error, work may be left on the stream.
 class StagedDecoder {
  public:
-  /// Once, on the device that is current.
-  Status create();
-
   struct Input {
     const ScanHeader& scan;
     std::span<const std::uint8_t> on_device;  ///< device memory: from the first entropy-coded byte
@@ -29,35 +27,32 @@ class StagedDecoder {
   Status decode_planes(const Input& in, const PlaneView* planes, ScanOutcome& outcome);
 
  private:
-  /// What a scan was found to be.
-  struct Found {
-    std::uint64_t clean_bytes = 0;
-    std::int64_t subsequences = 0;  ///< 0: intervals are decoded as a whole
-  };
-
+  Status reserve(const Input& in);
   Status upload_tables(const Input& in);
-  Status unstuff(const Input& in, Found& found, ScanOutcome& outcome);
-  Status upload_cursors(const Input& in, Found& found);
-  Status find_coefficients(const Input& in, const Found& found);
-  Status check_cursors(std::int64_t intervals, const Exec& exec);
+  Status unstuff(const Input& in, ScanOutcome& outcome);
+  Status upload_cursors(const Input& in);
+  Status find_coefficients(const Input& in);
+  Status check_cursors(const Exec& exec);
 
-  PinnedBuffer<HuffmanDecodeTables> host_huffman_;
-  DeviceBuffer<HuffmanDecodeTables> huffman_;
-  PinnedBuffer<DequantTables> host_dequant_;
-  DeviceBuffer<DequantTables> dequant_;
-  DeviceBuffer<std::uint8_t> clean_;
-  DeviceBuffer<EntropySegment> segments_;
-  PinnedBuffer<EntropySegment> host_segments_;
-  DeviceBuffer<std::uint64_t> totals_;  ///< segments, consumed bytes
-  PinnedBuffer<std::uint64_t> host_totals_;
-  DeviceBuffer<BitCursor> cursors_;
-  PinnedBuffer<BitCursor> host_cursors_;
-  DeviceBuffer<std::int64_t> first_sync_;
-  PinnedBuffer<std::int64_t> host_first_sync_;
-  DeviceBuffer<SyncPoint> sync_;
-  DeviceBuffer<RunLevel> pairs_;
-  DeviceBuffer<std::uint8_t> pair_count_;
-  DeviceBuffer<std::int16_t> coefficients_, diff_, carry_;
+  // Of the scan.
+  std::uint64_t clean_bytes_ = 0;
+  std::int64_t subsequences_ = 0;  ///< 0: intervals are decoded as a whole
+  std::vector<EntropySegment> host_segments_;
+  std::vector<BitCursor> host_cursors_;  ///< one an interval
+  std::vector<std::int64_t> host_first_sync_;
+
+  Scratch memory_;  // of all that follow, in device memory
+  HuffmanDecodeTables* huffman_ = nullptr;
+  DequantTables* dequant_ = nullptr;
+  std::uint8_t* clean_ = nullptr;
+  EntropySegment* segments_ = nullptr;
+  std::uint64_t* totals_ = nullptr;  ///< segments, consumed bytes
+  BitCursor* cursors_ = nullptr;
+  std::int64_t* first_sync_ = nullptr;
+  SyncPoint* sync_ = nullptr;
+  RunLevel* pairs_ = nullptr;
+  std::uint8_t* pair_count_ = nullptr;
+  std::int16_t *coefficients_ = nullptr, *diff_ = nullptr, *carry_ = nullptr;
 };
 
 }  // namespace zerorun

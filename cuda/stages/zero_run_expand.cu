@@ -4,7 +4,6 @@
 
 #include <cub/block/block_run_length_decode.cuh>
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"

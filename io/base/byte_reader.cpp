@@ -210,7 +210,7 @@ Result<std::vector<std::byte>> read_whole_file(const std::string& path, std::uin
 
 Result<ByteReader> OpenedFile::open(const std::string& path) {
   const std::lock_guard lock(mutex_);
-  if (!reader_ || reader_->name() != path) return ByteReader::open(path);
+  if (!reader_ || reader_->name() != (path == "-" ? "stdin" : path)) return ByteReader::open(path);
   ByteReader reader = *std::move(reader_);
   reader_.reset();
   return reader;
@@ -219,6 +219,17 @@ Result<ByteReader> OpenedFile::open(const std::string& path) {
 void OpenedFile::keep(ByteReader reader) {
   const std::lock_guard lock(mutex_);
   if (reader.is_open() && (reader.offset() == 0 || reader.seek(0))) reader_ = std::move(reader);
+}
+
+void OpenedFile::keep_media(const std::string& path, std::shared_ptr<void> demuxer) {
+  const std::lock_guard lock(mutex_);
+  media_path_ = path;
+  media_ = std::move(demuxer);
+}
+
+std::shared_ptr<void> OpenedFile::take_media(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return media_path_ == path ? std::move(media_) : nullptr;
 }
 
 std::shared_ptr<OpenedFile> opened_file() { return std::make_shared<OpenedFile>(); }

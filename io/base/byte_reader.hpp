@@ -122,10 +122,15 @@ class OpenedFile {
   Result<ByteReader> open(const std::string& path);
   /// Holds a file, unless it is a pipe from which bytes were taken.
   void keep(ByteReader reader);
+  /// The same for a demuxer that has begun to read the file. take_media() gives it once.
+  void keep_media(const std::string& path, std::shared_ptr<void> demuxer);
+  std::shared_ptr<void> take_media(const std::string& path);
 
  private:
   std::mutex mutex_;
   std::optional<ByteReader> reader_;
+  std::string media_path_;
+  std::shared_ptr<void> media_;
 };
 
 }  // namespace zerorun::io

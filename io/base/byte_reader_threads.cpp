@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "codec/base/interruptions.hpp"
-#include "codec/base/part_vectors.hpp"
 #include "codec/base/try.hpp"
 #include "io/base/byte_reader.hpp"
 #include "io/base/opening.hpp"

@@ -119,7 +119,8 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
 std::string NumberPattern::file_name(std::int64_t number) const {
   std::string digits = std::to_string(number);
   const auto width = static_cast<std::size_t>(width_);
-  if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
+  const std::size_t sign = number < 0 ? 1 : 0;  // printf's %03d makes "-01" of -1
+  if (digits.size() < width) digits.insert(sign, width - digits.size(), '0');
   return before_ + digits + after_;
 }
 
@@ -135,8 +136,7 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
       name.substr(before_.size(), name.size() - before_.size() - after_.size());
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number < 0)
-    return std::nullopt;
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   if (file_name(number) != name) return std::nullopt;  // other padding
   return number;
 }
@@ -242,6 +242,52 @@ constexpr std::array kContainers{
 };
 
 }  // namespace
+
+namespace {
+
+/// A format by its first bytes, and the program that converts it.
+struct Foreign {
+  std::size_t at;
+  std::string_view magic;
+  const char* what;
+  const char* before;  // the name of the file stands between the two
+  const char* after;
+};
+using namespace std::string_view_literals;
+constexpr std::array kForeign{
+    Foreign{4, "ftyphei"sv, "HEIC", "heif-convert ", " picture.png"},
+    Foreign{4, "ftyphev"sv, "HEIC", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypmif1"sv, "HEIF", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypmsf1"sv, "HEIF", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypcrx "sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "II+\0"sv, "BigTIFF", "tiffcp -4 ", " picture.tif"},
+    Foreign{0, "MM\0+"sv, "BigTIFF", "tiffcp -4 ", " picture.tif"},
+    Foreign{0, "\xFF\x0A"sv, "JPEG XL", "djxl ", " picture.png"},
+    Foreign{4, "JXL \r\n"sv, "JPEG XL", "djxl ", " picture.png"},
+    Foreign{4, "jP  \r\n"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
+    Foreign{0, "\xFF\x4F\xFF\x51"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
+    Foreign{8, "CR\2"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "IIU\0"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "FUJIFILMCCD-RAW"sv, "camera RAW", "dcraw_emu -T ", ""},
+};
+
+}  // namespace
+
+std::string foreign_format(std::string_view head, const std::string& name) {
+  const auto text = [&](const Foreign& format) {
+    return "it is " + std::string(format.what) + ", which is not supported; `" + format.before +
+           name + format.after + "` converts it";
+  };
+  for (const Foreign& format : kForeign)
+    if (head.size() > format.at && head.substr(format.at).starts_with(format.magic))
+      return text(format);
+  constexpr char kAnimation = 0x02;  // WebP container specification, VP8X
+  if (head.size() > 20 && head.starts_with("RIFF") && head.substr(8).starts_with("WEBPVP8X") &&
+      (head[20] & kAnimation) != 0)
+    return text({0, {}, "an animated WebP", "anim_dump ", ""});
+  return {};
+}
 
 bool is_raw_mjpeg(const std::string& format) {
   return format == "mjpeg" || format == "mjpg" || format == "mjpe";

@@ -56,6 +56,11 @@ std::string extension_of(std::string_view path);
 /// Location::format if given, else the extension, in lower case.
 std::string format_of(const Location& location);
 
+/// "it is HEIC, which zerorun does not read; `heif-convert ...`" for formats that other programs
+/// convert, by their first bytes (kForeignBytes are enough); empty for all others.
+std::string foreign_format(std::string_view head, const std::string& name);
+inline constexpr std::size_t kForeignBytes = 32;
+
 bool is_raw_mjpeg(const std::string& format);
 bool is_jpeg_file(const std::string& format);
 /// The muxer of a container that zerorun writes, or "".

@@ -32,6 +32,14 @@ int compare_values(std::string_view a, std::string_view b) noexcept {
   return a.compare(b);
 }
 
+/// A minus sign, and no dash between words: before a digit, and after nothing that a word ends
+/// with.
+bool is_sign(std::string_view name, std::size_t at) noexcept {
+  constexpr std::string_view kSeparators = "./_ ";
+  return at + 1 < name.size() && name[at] == '-' && is_digit(name[at + 1]) &&
+         (at == 0 || kSeparators.find(name[at - 1]) != std::string_view::npos);
+}
+
 std::string path_of(const NumberedName& like, std::int64_t number) {
   std::string digits = std::to_string(number);
   if (digits.size() < like.digits.size()) digits.insert(0, like.digits.size() - digits.size(), '0');
@@ -63,9 +71,15 @@ std::int64_t missing_in(const std::vector<NumberedName>& series) {
 bool natural_less(std::string_view a, std::string_view b) noexcept {
   const std::string_view whole_a = a, whole_b = b;
   while (!a.empty() && !b.empty()) {
-    if (is_digit(a[0]) && is_digit(b[0])) {
+    const bool is_minus_a = is_sign(whole_a, whole_a.size() - a.size());
+    const bool is_minus_b = is_sign(whole_b, whole_b.size() - b.size());
+    if ((is_minus_a || is_digit(a[0])) && (is_minus_b || is_digit(b[0]))) {
+      if (is_minus_a != is_minus_b) return is_minus_a;
+      a.remove_prefix(is_minus_a ? 1 : 0);
+      b.remove_prefix(is_minus_b ? 1 : 0);
       const std::string_view na = digits_at(a), nb = digits_at(b);
-      if (const int order = compare_values(na, nb); order != 0) return order < 0;
+      if (const int order = compare_values(na, nb); order != 0)
+        return is_minus_a ? order > 0 : order < 0;
       a.remove_prefix(na.size());
       b.remove_prefix(nb.size());
     } else {

@@ -167,9 +167,12 @@ struct MediaInput {
   PacketReaderPtr packets;  ///< Motion JPEG
   FrameReaderPtr frames;    ///< everything else that libavcodec decodes
 };
-/// `format` names a demuxer or is empty.
+/// `format` names a demuxer or is empty. With `wants_packets` other video than Motion JPEG is
+/// unknown_format, and SourceOptions::opened keeps its demuxer for resume_media().
 /// Errors: unknown_format, read_failed, bad_input.
-Result<MediaInput> open_media(ByteReader reader, const std::string& format,
+Result<MediaInput> open_media(ByteReader reader, const std::string& format, bool wants_packets,
                               const SourceOptions& options);
+/// Goes on with a demuxer from OpenedFile::take_media().
+Result<MediaInput> resume_media(std::shared_ptr<void> demuxer, const SourceOptions& options);
 
 }  // namespace zerorun::io

@@ -179,6 +179,8 @@ Status FileSequence::open_directory(const std::string& path) {
 Status FileSequence::open_list(const std::string& path) {
   ZR_LET(data, read_whole_file(path, kMaxListBytes));
   std::string_view rest(reinterpret_cast<const char*>(data.data()), data.size());
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of editors on Windows
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   if (rest.find('\0') != std::string_view::npos)
     return Status(Errc::bad_input, "the list '" + path + "' is not text");
   const fs::path base = fs::path(path).parent_path();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "io/base/location.hpp"
 #include "io/ffmpeg/av.hpp"
 
 namespace zerorun::io {
@@ -126,6 +127,9 @@ std::optional<std::int64_t> announced_bytes(std::span<const std::byte> head) {
 }
 
 Status unknown_input(const std::string& name, std::span<const std::byte> head) {
+  const std::string foreign =
+      foreign_format({reinterpret_cast<const char*>(head.data()), head.size()}, name);
+  if (!foreign.empty()) return Status(Errc::unknown_format, "'" + name + "': " + foreign);
   if (is_movie_file(head))
     return Status(Errc::bad_input,
                   "'" + name + "': MOV or MP4 without an index; it may be cut short");

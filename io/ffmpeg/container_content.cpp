@@ -1,13 +1,15 @@
-// Tags, time code, field order and stereo layout of containers.
+// Streams, chapters, tags, colours, time code, field order and stereo layout of containers.
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/container_content.hpp"
 
 extern "C" {
+#include <libavutil/avstring.h>
 #include <libavutil/timecode.h>
 }
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -21,20 +23,35 @@ constexpr std::array<std::string_view, 9> kOfTheFile{
     "major_brand", "minor_version", "compatible_brands", "encoder",    "duration",
     "timecode",    "handler_name",  "vendor_id",         "stereo_mode"};
 
-std::vector<std::pair<std::string, std::string>> tags_of(const AVDictionary* dictionary) {
-  std::vector<std::pair<std::string, std::string>> tags;
-  const AVDictionaryEntry* entry = nullptr;
-  while ((entry = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
-    std::string key(entry->key);
-    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) {
-      return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-    });
-    const bool of_the_file =
-        std::find(kOfTheFile.begin(), kOfTheFile.end(), key) != kOfTheFile.end();
-    if (!of_the_file && !key.starts_with("_statistics"))
-      tags.emplace_back(entry->key, entry->value);
-  }
-  return tags;
+/// The languages for which QuickTime has numbers, as FFmpeg writes them: some by their English
+/// code, some by their own.
+constexpr std::string_view kMovLanguages =
+    "eng fra ger ita dut sve spa dan por nor heb jpn ara fin gre ice mlt tur chi urd hin tha kor "
+    "lit pol hun est lav rus alb ron ces slk slv yid mac bul ukr bel uzb kaz arm geo mol kir tgk "
+    "tuk mon pus kur tib nep san mar ben asm guj ori mal kan tam tel bur khm lao vie ind tgl may "
+    "amh tir orm som swa mlg epo wel baq cat lat que aym tat uig dzo jav";
+/// The other code of ISO 639-2 of some of them.
+constexpr std::array<std::array<std::string_view, 2>, 12> kSameLanguage{{{"deu", "ger"},
+                                                                         {"fre", "fra"},
+                                                                         {"nld", "dut"},
+                                                                         {"swe", "sve"},
+                                                                         {"ell", "gre"},
+                                                                         {"zho", "chi"},
+                                                                         {"cze", "ces"},
+                                                                         {"rum", "ron"},
+                                                                         {"slo", "slk"},
+                                                                         {"isl", "ice"},
+                                                                         {"sqi", "alb"},
+                                                                         {"msa", "may"}}};
+
+std::string_view mov_language(std::string_view language) noexcept {
+  for (const auto& [code, written] : kSameLanguage)
+    if (code == language) return written;
+  return language;
+}
+
+bool is_mov(const AVFormatContext& output) noexcept {
+  return std::string_view(output.oformat->name) == "mov";
 }
 
 std::string tag(const AVDictionary* dictionary, const char* key) {
@@ -44,6 +61,67 @@ std::string tag(const AVDictionary* dictionary, const char* key) {
 
 std::string or_empty(const char* name) {
   return name == nullptr || std::string_view(name) == "unknown" ? "" : name;
+}
+
+StreamKind kind_of(const AVStream& stream) noexcept {
+  switch (stream.codecpar->codec_type) {
+    case AVMEDIA_TYPE_VIDEO:
+      return stream.disposition & AV_DISPOSITION_ATTACHED_PIC ? StreamKind::cover
+                                                              : StreamKind::video;
+    case AVMEDIA_TYPE_AUDIO:
+      return StreamKind::sound;
+    case AVMEDIA_TYPE_SUBTITLE:
+      return StreamKind::subtitles;
+    case AVMEDIA_TYPE_ATTACHMENT:
+      return StreamKind::attachment;
+    default:
+      return StreamKind::data;
+  }
+}
+
+/// The tracks in which MOV and MP4 keep chapters and time codes are no streams of their own.
+bool is_helper(const AVStream& stream) noexcept {
+  const std::uint32_t tag = stream.codecpar->codec_tag;
+  return stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
+         (tag == MKTAG('t', 'm', 'c', 'd') || tag == MKTAG('t', 'e', 'x', 't'));
+}
+
+std::vector<StreamContent> streams_of(const AVFormatContext& context, const AVStream& video) {
+  std::vector<StreamContent> streams;
+  const double begins = video.start_time == AV_NOPTS_VALUE
+                            ? 0.0
+                            : static_cast<double>(video.start_time) * av_q2d(video.time_base);
+  for (unsigned i = 0; i < context.nb_streams; ++i) {
+    const AVStream& stream = *context.streams[i];
+    if (&stream == &video || is_helper(stream)) continue;
+    StreamContent content;
+    content.kind = kind_of(stream);
+    content.codec = avcodec_get_name(stream.codecpar->codec_id);
+    content.language = tag(stream.metadata, "language");
+    if (content.language == "und") content.language.clear();
+    content.title = tag(stream.metadata, "title");
+    if (content.kind == StreamKind::attachment) content.codec = tag(stream.metadata, "filename");
+    if (stream.start_time != AV_NOPTS_VALUE)
+      content.delay_seconds =
+          static_cast<double>(stream.start_time) * av_q2d(stream.time_base) - begins;
+    streams.push_back(std::move(content));
+  }
+  return streams;
+}
+
+std::vector<Chapter> chapters_of(const AVFormatContext& context) {
+  std::vector<Chapter> chapters;
+  const double begins = context.start_time == AV_NOPTS_VALUE
+                            ? 0.0
+                            : static_cast<double>(context.start_time) / AV_TIME_BASE;
+  for (unsigned i = 0; i < context.nb_chapters; ++i) {
+    const AVChapter& chapter = *context.chapters[i];
+    const double clock = av_q2d(chapter.time_base);
+    chapters.push_back({static_cast<double>(chapter.start) * clock - begins,
+                        static_cast<double>(chapter.end) * clock - begins,
+                        tag(chapter.metadata, "title")});
+  }
+  return chapters;
 }
 
 FieldOrder field_order_of(AVFieldOrder order) noexcept {
@@ -63,11 +141,35 @@ FieldOrder field_order_of(AVFieldOrder order) noexcept {
 
 }  // namespace
 
+Tags tags_of(const AVDictionary* dictionary) {
+  Tags tags;
+  const AVDictionaryEntry* entry = nullptr;
+  while ((entry = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    std::string key(entry->key);
+    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) {
+      return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    });
+    const bool of_the_file =
+        std::find(kOfTheFile.begin(), kOfTheFile.end(), key) != kOfTheFile.end();
+    if (!of_the_file && !key.starts_with("_statistics"))
+      tags.emplace_back(entry->key, entry->value);
+  }
+  return tags;
+}
+
+bool holds_language(const std::string& muxer, const std::string& language) {
+  if (muxer != "mov") return muxer == "mp4" || muxer == "matroska";
+  return kMovLanguages.find(mov_language(language)) != std::string_view::npos;
+}
+
 ContainerContent content_of(AVFormatContext& context, AVStream& video) {
   const AVCodecParameters& codec = *video.codecpar;
   ContainerContent content;
   content.tags = tags_of(context.metadata);
   content.stream_tags = tags_of(video.metadata);
+  content.is_default = (video.disposition & AV_DISPOSITION_DEFAULT) != 0;
+  content.streams = streams_of(context, video);
+  content.chapters = chapters_of(context);
   content.timecode = tag(video.metadata, "timecode");
   if (content.timecode.empty()) content.timecode = tag(context.metadata, "timecode");
   content.field_order = field_order_of(codec.field_order);
@@ -106,9 +208,67 @@ void set_tags(const SinkOptions& options, AVFormatContext& output) {
   av_dict_set(&output.metadata, "timecode", text.data(), 0);
 }
 
-void set_stream_tags(const ContainerContent& content, AVStream& video) {
-  for (const auto& [key, value] : content.stream_tags)
-    av_dict_set(&video.metadata, key.c_str(), value.c_str(), 0);
+bool needs_key_list(const ContainerContent& content) {
+  // What FFmpeg writes of MOV and MP4 without the list.
+  constexpr std::array<std::string_view, 8> kPlain{
+      "title", "artist", "album", "date", "genre", "comment", "copyright", "creation_time"};
+  return std::any_of(content.tags.begin(), content.tags.end(), [&](const auto& tag) {
+    return std::none_of(kPlain.begin(), kPlain.end(), [&](std::string_view key) {
+      return av_strcasecmp(tag.first.c_str(), key.data()) == 0;
+    });
+  });
+}
+
+/// MOV and MP4 have no title of a track; players show the name of its handler.
+void set_stream_tags(const Tags& tags, const AVFormatContext& output, AVStream& stream) {
+  const bool has_handlers = is_mov(output) || std::string_view(output.oformat->name) == "mp4";
+  for (const auto& [key, value] : tags) {
+    const std::string written =
+        key == "language" && is_mov(output) ? std::string(mov_language(value)) : value;
+    av_dict_set(&stream.metadata, key.c_str(), written.c_str(), 0);
+    if (key == "title" && has_handlers)
+      av_dict_set(&stream.metadata, "handler_name", value.c_str(), 0);
+  }
+}
+
+Status add_chapters(const SinkOptions& options, AVFormatContext& output) {
+  constexpr AVRational kClock{1, 1000};
+  for (const Chapter& chapter : options.content.chapters) {
+    double start = chapter.start - options.audio_start_seconds;
+    double end = chapter.end - options.audio_start_seconds;
+    if (options.audio_end_seconds >= 0)
+      end = std::min(end, options.audio_end_seconds - options.audio_start_seconds);
+    start = std::max(start, 0.0);
+    if (end <= start) continue;
+    auto* made = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
+    if (made == nullptr ||
+        av_dynarray_add_nofree(&output.chapters, reinterpret_cast<int*>(&output.nb_chapters),
+                               made) < 0) {
+      av_free(made);
+      return Status(Errc::out_of_memory);
+    }
+    made->id = output.nb_chapters;
+    made->time_base = kClock;
+    made->start = std::llround(start * kClock.den);
+    made->end = std::llround(end * kClock.den);
+    if (!chapter.title.empty()) av_dict_set(&made->metadata, "title", chapter.title.c_str(), 0);
+  }
+  return Status::ok();
+}
+
+void set_colour(const ContainerContent& content, AVCodecParameters& codec) {
+  if (content.primaries.empty() && content.transfer.empty()) return;
+  const auto code = [](const std::string& name, int (*find)(const char*)) {
+    return name.empty() ? -1 : find(name.c_str());
+  };
+  if (const int value = code(content.primaries, av_color_primaries_from_name); value >= 0)
+    codec.color_primaries = static_cast<AVColorPrimaries>(value);
+  if (const int value = code(content.transfer, av_color_transfer_from_name); value >= 0)
+    codec.color_trc = static_cast<AVColorTransferCharacteristic>(value);
+  if (const int value = code(content.matrix, av_color_space_from_name); value >= 0)
+    codec.color_space = static_cast<AVColorSpace>(value);
+  if (const int value = code(content.range, av_color_range_from_name); value >= 0)
+    codec.color_range = static_cast<AVColorRange>(value);
 }
 
 void set_field_order(const ContainerContent& content, AVCodecParameters& codec) {

@@ -44,6 +44,7 @@ class Demuxer {
   const FrameTimes& times();
 
   AVStream& stream() noexcept { return *stream_; }
+  bool is_motion_jpeg() const noexcept { return stream_->codecpar->codec_id == AV_CODEC_ID_MJPEG; }
   const std::string& name() const noexcept { return name_; }
 
   /// A time stamp of the stream counted from the start of the container.
@@ -83,7 +84,7 @@ class Demuxer {
 template <typename Base>
 class DemuxerReader : public Base {
  public:
-  explicit DemuxerReader(std::unique_ptr<Demuxer> demuxer)
+  explicit DemuxerReader(std::shared_ptr<Demuxer> demuxer)
       : demuxer_(std::move(demuxer)), next_time_(demuxer_->from_start(0)) {
     this->info_ = demuxer_->info();
   }
@@ -98,12 +99,12 @@ class DemuxerReader : public Base {
   }
 
  protected:
-  std::unique_ptr<Demuxer> demuxer_;
+  std::shared_ptr<Demuxer> demuxer_;
   PacketPtr packet_{av_packet_alloc()};
   std::int64_t next_time_;  // of an item without a time stamp
 };
 
 /// The video stream of `demuxer` is Motion JPEG. Packets with two fields come as they are.
-Result<PacketReaderPtr> open_container_packets(std::unique_ptr<Demuxer> demuxer);
+Result<PacketReaderPtr> open_container_packets(std::shared_ptr<Demuxer> demuxer);
 
 }  // namespace zerorun::io::av

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/base/location.hpp"
 #include "io/ffmpeg/container_bytes.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 
@@ -13,8 +14,8 @@ namespace zerorun::io::av {
 namespace {
 
 constexpr int kPipeBufferBytes = 1 << 16;
-constexpr std::int64_t kMiscounted = 8;  // some writers of AVI include RIFF's own header
-constexpr std::size_t kHeadBytes = 8;    // for unknown_input(); a pipe is not read further
+constexpr std::int64_t kMiscounted = 8;            // some writers of AVI include RIFF's own header
+constexpr std::size_t kHeadBytes = kForeignBytes;  // for unknown_input()
 
 }  // namespace
 
@@ -69,7 +70,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
   context_ = avformat_alloc_context();
   if (context_ == nullptr) return Status(Errc::out_of_memory);
   context_->interrupt_callback = reads_.callback();
-  const bool is_file = reader.is_regular_file();
+  const bool is_file = reader.is_regular_file() && reader.offset() == 0;
   const auto there = static_cast<std::int64_t>(reader.size().value_or(0));
   const std::span<const std::byte> start = reader.peek(is_file ? kAnnouncingBytes : kHeadBytes);
   const std::vector<std::byte> head(start.begin(), start.end());

@@ -267,12 +267,10 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
 }  // namespace
 }  // namespace av
 
-Result<MediaInput> open_media(ByteReader reader, const std::string& format,
-                              const SourceOptions& options) {
-  ZR_TRY(av::load());
-  ZR_LET(demuxer, av::Demuxer::open(std::move(reader), format));
+Result<MediaInput> resume_media(std::shared_ptr<void> held, const SourceOptions& options) {
+  auto demuxer = std::static_pointer_cast<av::Demuxer>(std::move(held));
   MediaInput media;
-  if (demuxer->stream().codecpar->codec_id == AV_CODEC_ID_MJPEG) {
+  if (demuxer->is_motion_jpeg()) {
     ZR_LET(packets, av::open_container_packets(std::move(demuxer)));
     media.packets = std::move(packets);
     return media;
@@ -281,6 +279,17 @@ Result<MediaInput> open_media(ByteReader reader, const std::string& format,
   ZR_TRY(frames->start(options));
   media.frames = std::move(frames);
   return media;
+}
+
+Result<MediaInput> open_media(ByteReader reader, const std::string& format, bool wants_packets,
+                              const SourceOptions& options) {
+  ZR_TRY(av::load());
+  const std::string name = reader.name();
+  ZR_LET(made, av::Demuxer::open(std::move(reader), format));
+  std::shared_ptr<av::Demuxer> demuxer(std::move(made));
+  if (!wants_packets || demuxer->is_motion_jpeg()) return resume_media(std::move(demuxer), options);
+  if (options.opened) options.opened->keep_media(name, std::move(demuxer));
+  return Status(Errc::unknown_format, "'" + name + "' is not JPEG");
 }
 
 }  // namespace zerorun::io

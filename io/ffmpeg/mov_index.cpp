@@ -56,9 +56,9 @@ Result<BoxHeader> read_box(OutputFile& file, std::int64_t position) {
 }  // namespace
 
 Result<std::unique_ptr<MovIndex>> MovIndex::create(const std::string& muxer, OutputFile& file,
+                                                   Dictionary& options,
                                                    const Muxer::AddStreams& add_streams) {
   std::unique_ptr<MovIndex> index(new MovIndex(file));
-  Dictionary options;
   ZR_LET(made, Muxer::create(muxer, file, options, add_streams, INT64_MAX));
   index->muxer_ = std::move(made);
   return index;
@@ -139,8 +139,19 @@ Result<std::vector<std::byte>> MovIndex::media_header(std::int64_t media_begin,
   return whole;
 }
 
-Status MovIndex::finish() {
-  const std::int64_t media_end = file_.size();
+/// Where the movie box begins, with which the file ends. The titles of chapters lie before it.
+Result<std::int64_t> MovIndex::movie_box(std::int64_t from) {
+  std::vector<std::byte> tail(static_cast<std::size_t>(file_.size() - from));
+  ZR_LET(got, file_.read_at(from, tail));
+  for (std::size_t at = 0; at + kBoxHeader <= got; ++at)
+    if (std::memcmp(tail.data() + at + 4, "moov", 4) == 0 &&
+        big_endian(std::span(tail).subspan(at, 4)) == got - at)
+      return from + static_cast<std::int64_t>(at);
+  return from;
+}
+
+Status MovIndex::finish(const Muxer::AddStreams& add_chapters) {
+  std::int64_t media_end = file_.size();
   // The movie box of the fragmented file becomes the first bytes of the media data.
   std::int64_t media_begin = 0;
   for (;;) {
@@ -150,7 +161,10 @@ Status MovIndex::finish() {
   }
   ZR_TRY(muxer_->seek(media_end));
   muxer_->keep_from(media_end);
+  ZR_TRY(muxer_->add(add_chapters));
   ZR_TRY(muxer_->finish());
+  ZR_LET(end, movie_box(media_end));
+  media_end = end;
   // This header comes last, and with one write, so that the file is whole at every moment:
   // fragments before, plain after.
   ZR_LET(header, media_header(media_begin, media_end));

@@ -18,6 +18,7 @@ namespace zerorun::io::av {
 class MovIndex {
  public:
   static Result<std::unique_ptr<MovIndex>> create(const std::string& muxer, OutputFile& file,
+                                                  Dictionary& options,
                                                   const Muxer::AddStreams& add_streams);
 
   /// Adds a packet of the next fragment.
@@ -25,8 +26,8 @@ class MovIndex {
   /// The fragment with the packets that were added lies in the file from `position` to its end.
   /// False if it does not have the expected layout; the file then has to stay fragmented.
   Result<bool> end_fragment(std::int64_t position);
-  /// `file` ends with its last fragment. Errors: write_failed.
-  Status finish();
+  /// `file` ends with its last fragment. Errors: write_failed, those of add_chapters.
+  Status finish(const Muxer::AddStreams& add_chapters);
 
  private:
   struct Pending {
@@ -36,6 +37,7 @@ class MovIndex {
 
   explicit MovIndex(OutputFile& file) noexcept : file_(file) {}
 
+  Result<std::int64_t> movie_box(std::int64_t from);
   std::int64_t timecode_place() const;
   Result<std::vector<std::byte>> media_header(std::int64_t media_begin, std::int64_t media_end);
 

@@ -36,6 +36,8 @@ class Muxer {
   /// Writes every buffered byte without ending a cluster.
   Status drain();
   Status finish();
+  /// Calls a function with the context. Chapters of MOV and MP4 come before finish().
+  Status add(const AddStreams& add) { return add(*context_); }
   /// Sets the position at which the muxer goes on.
   Status seek(std::int64_t position);
   void keep_from(std::int64_t position) noexcept { keep_from_ = position; }

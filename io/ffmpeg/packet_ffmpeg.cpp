@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/demuxer.hpp"
 
+#include <atomic>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "io/mjpeg/frame_jpeg.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -24,6 +27,7 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
     return Status::ok();
   }
 
+  std::int64_t skipped_bytes() const override { return skipped_; }
   int picture_height() const override { return demuxer_->info().height; }
 
   /// As in FFmpeg's decoder: if the container does not tell, the bottom field is first in files
@@ -61,9 +65,12 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
                                          [](AVPacket* packet) { av_packet_free(&packet); });
     if (!kept) return Status(Errc::out_of_memory);
     av_packet_move_ref(kept.get(), packet_.get());
-    work.loader = [kept](PacketWork& loaded, int) {
-      const auto* data = reinterpret_cast<const std::byte*>(kept->data);
-      loaded.item.assign(data, data + kept->size);
+    work.loader = [this, kept](PacketWork& loaded, int) {
+      const std::span<const std::byte> packet(reinterpret_cast<const std::byte*>(kept->data),
+                                              static_cast<std::size_t>(kept->size));
+      const std::size_t junk = bytes_before_image(packet);
+      loaded.item.assign(packet.begin() + static_cast<std::ptrdiff_t>(junk), packet.end());
+      skipped_ += static_cast<std::int64_t>(junk);
       return Status::ok();
     };
     return true;
@@ -99,6 +106,8 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
     return std::optional(found);
   }
 
+  std::atomic<std::int64_t> skipped_{0};
+
   std::int64_t time_of(const AVPacket& packet) const noexcept {
     const std::int64_t pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
     return pts != AV_NOPTS_VALUE ? demuxer_->from_start(pts) : next_time_;
@@ -107,7 +116,7 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
 
 }  // namespace
 
-Result<PacketReaderPtr> open_container_packets(std::unique_ptr<Demuxer> demuxer) {
+Result<PacketReaderPtr> open_container_packets(std::shared_ptr<Demuxer> demuxer) {
   return started<PacketReader>(std::make_unique<ContainerPackets>(std::move(demuxer)));
 }
 

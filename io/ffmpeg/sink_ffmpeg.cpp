@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "io/mjpeg/jpeg_splitter.hpp"
-#include "io/ffmpeg/audio_copy.hpp"
+#include "io/ffmpeg/stream_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/display_matrix.hpp"
 #include "io/ffmpeg/mov_index.hpp"
@@ -32,10 +32,11 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
   if (options.variable_frame_rate && !options.time_base.known())
     return Status(Errc::invalid_argument, "the time base is not a positive fraction");
   AVCodecParameters& codec = *stream.codecpar;
-  set_stream_tags(options.content, stream);
   ffmpeg::describe_stream(codec, options.width, options.height,
                           native_subsampling(options.coded_format));
   set_field_order(options.content, codec);
+  set_colour(options.content, codec);
+  if (options.content.is_default) stream.disposition |= AV_DISPOSITION_DEFAULT;
   if (options.sample_aspect.known())
     stream.sample_aspect_ratio = codec.sample_aspect_ratio = to_av(options.sample_aspect);
   stream.time_base = video_time_base(options);
@@ -63,12 +64,12 @@ class ContainerSink final : public HalvedPacketSink {
     packet_.reset(av_packet_alloc());
     if (!packet_) return Status(Errc::out_of_memory);
     add_notice(video_notice(options_, name_));
-    if (!options_.audio_from.empty()) ZR_TRY(open_audio());
+    if (!options_.audio_from.empty() || !options_.streams_from.empty()) ZR_TRY(open_streams());
     Status status = open_muxers();
-    if (!status && status.code() == Errc::unsupported_output && audio_) {
+    if (!status && status.code() == Errc::unsupported_output && copied_) {
       // For some codecs only the writing of the header shows that the container cannot hold them.
-      add_notice("the audio is left out: " + status.detail());
-      audio_.reset();
+      add_notice("the sound and the other streams are left out: " + status.detail());
+      copied_.reset();
       ZR_TRY(file_->truncate());
       status = open_muxers();
     }
@@ -93,7 +94,7 @@ class ContainerSink final : public HalvedPacketSink {
     const AVRational clock = video_time_base(options_);
     // Sound up to the end of this frame comes first, so that a player never waits for it.
     const double end = static_cast<double>(packet.pts + packet.duration) * av_q2d(clock);
-    Status status = put_audio_before(end);
+    Status status = put_streams_before(end);
     if (status) status = put(packet, clock);
     if (status) status = end_frame();
     packet.data = nullptr;
@@ -106,9 +107,12 @@ class ContainerSink final : public HalvedPacketSink {
     ZR_TRY(file_->error());
     const double end =
         static_cast<double>(*last_pts_ + last_duration_) * av_q2d(video_time_base(options_));
-    ZR_TRY(put_audio_before(end));
+    ZR_TRY(put_streams_before(end));
     Status status = !is_mov() ? muxer_->finish() : end_fragment();
-    if (status && index_) status = index_->finish();
+    const auto chapters = [this](AVFormatContext& context) {
+      return add_chapters(options_, context);
+    };
+    if (status && index_) status = index_->finish(chapters);
     ZR_TRY(status);
     return file_->commit();
   }
@@ -124,13 +128,12 @@ class ContainerSink final : public HalvedPacketSink {
     notice_ += (notice_.empty() ? "" : "; ") + text;
   }
 
-  Status open_audio() {
+  Status open_streams() {
     const AVOutputFormat* container = av_guess_format(name_.c_str(), nullptr, nullptr);
     if (container == nullptr)
       return Status(Errc::unsupported_output, "this FFmpeg cannot write " + name_);
-    ZR_LET(audio, AudioCopy::open(options_, *container));
-    add_notice(audio->notice());
-    if (audio->has_streams()) audio_ = std::move(audio);
+    ZR_LET(streams, StreamCopy::open(options_, *container));
+    if (streams->has_streams()) copied_ = std::move(streams);
     return Status::ok();
   }
 
@@ -139,8 +142,11 @@ class ContainerSink final : public HalvedPacketSink {
     if (stream == nullptr) return Status(Errc::out_of_memory);
     ZR_TRY(describe_video(options_, *stream));
     set_tags(options_, context);
+    set_stream_tags(options_.content.stream_tags, context, *stream);
+    // MOV and MP4 write them with the index.
+    if (!is_mov()) ZR_TRY(add_chapters(options_, context));
     ZR_TRY(set_stereo_mode(options_.content, name_, *stream));
-    return audio_ ? audio_->add_streams(context) : Status::ok();
+    return copied_ ? copied_->add_streams(context) : Status::ok();
   }
 
   Status open_muxers() {
@@ -154,12 +160,21 @@ class ContainerSink final : public HalvedPacketSink {
     if (is_mov())
       // A time code track would begin the first fragment; MovIndex writes it.
       options.set("write_tmcd", "0");
-    if (is_mov())
-      options.set("movflags", "frag_custom+empty_moov+delay_moov+default_base_moof+skip_trailer");
+    const bool has_keys = is_mov() && needs_key_list(options_.content);
+    const std::string keys = has_keys ? "+use_metadata_tags" : "";
+    const std::string fragments =
+        "frag_custom+empty_moov+delay_moov+default_base_moof+skip_trailer" + keys;
+    if (is_mov()) options.set("movflags", fragments.c_str());
     ZR_LET(muxer, Muxer::create(name_, *file_, options, add));
     muxer_ = std::move(muxer);
-    if (!is_mov() || !file_->is_seekable()) return Status::ok();
-    ZR_LET(index, MovIndex::create(name_, *file_, add));
+    if (!is_mov() || !file_->is_seekable()) {
+      if (is_mov() && !options_.content.chapters.empty())
+        add_notice("the chapters are left out, for the output is a pipe");
+      return Status::ok();
+    }
+    Dictionary plain;
+    if (has_keys) plain.set("movflags", "use_metadata_tags");
+    ZR_LET(index, MovIndex::create(name_, *file_, plain, add));
     index_ = std::move(index);
     return Status::ok();
   }
@@ -192,12 +207,12 @@ class ContainerSink final : public HalvedPacketSink {
     return index_ ? index_->add(packet, time_base) : Status::ok();
   }
 
-  Status put_audio_before(double seconds) {
-    if (!audio_) return Status::ok();
+  Status put_streams_before(double seconds) {
+    if (!copied_) return Status::ok();
     for (;;) {
-      ZR_LET(packet, audio_->next_before(seconds));
+      ZR_LET(packet, copied_->next_before(seconds));
       if (packet == nullptr) return Status::ok();
-      ZR_TRY(put(*packet, audio_->time_base(*packet)));
+      ZR_TRY(put(*packet, copied_->time_base(*packet)));
     }
   }
 
@@ -226,7 +241,7 @@ class ContainerSink final : public HalvedPacketSink {
   std::unique_ptr<OutputFile> file_;
   std::string name_;
   SinkOptions options_;
-  std::unique_ptr<AudioCopy> audio_;
+  std::unique_ptr<StreamCopy> copied_;
   std::unique_ptr<Muxer> muxer_;
   std::unique_ptr<MovIndex> index_;
   PacketPtr packet_;

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
+#include "codec/base/choices.hpp"
 #include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
 #include "zerorun/backend.hpp"
@@ -16,59 +18,19 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-GType huffman_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HuffmanTables::standard), "The tables of T.81 Annex K.3", "standard"},
-      {static_cast<int>(HuffmanTables::optimal), "Built for each frame; smaller, slower",
-       "optimal"},
-      {static_cast<int>(HuffmanTables::trained), "Trained on pictures; smaller", "trained"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("ZerorunHuffman", values);
-  return type;
-}
-
-GType subsampling_type() {
-  static const GEnumValue values[] = {{-1, "As in the input; 4:2:0 for RGB", "auto"},
-                                      {static_cast<int>(Subsampling::s444), "4:4:4", "444"},
-                                      {static_cast<int>(Subsampling::s422), "4:2:2", "422"},
-                                      {static_cast<int>(Subsampling::s420), "4:2:0", "420"},
-                                      {static_cast<int>(Subsampling::s440), "4:4:0", "440"},
-                                      {static_cast<int>(Subsampling::s411), "4:1:1", "411"},
-                                      {static_cast<int>(Subsampling::gray), "Luma only", "gray"},
-                                      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("ZerorunSubsampling", values);
-  return type;
-}
-
-GType tune_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(Tune::exact), "The bytes of libjpeg-turbo", "exact"},
-      {static_cast<int>(Tune::photo), "Smaller at equal quality to the eye", "photo"},
-      {static_cast<int>(Tune::text), "The same for text and drawings", "text"},
-      {static_cast<int>(Tune::psnr), "The least squared error", "psnr"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("ZerorunTune", values);
-  return type;
-}
-
-GType effort_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(Effort::fast), "A dead zone that follows the texture", "fast"},
-      {static_cast<int>(Effort::best), "By rate and distortion; smaller, slower", "best"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("ZerorunEffort", values);
-  return type;
-}
-
-GType tables_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(QuantTables::automatic), "As suits the tuning", "auto"},
-      {static_cast<int>(QuantTables::annex_k), "T.81 K.1 and K.2", "annex-k"},
-      {static_cast<int>(QuantTables::flat), "All entries are equal", "flat"},
-      {static_cast<int>(QuantTables::ffmpeg), "The matrix of FFmpeg's mjpeg", "ffmpeg"},
-      {static_cast<int>(QuantTables::tuned), "Trained on photos", "tuned"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("ZerorunTables", values);
+/// The enumeration of GObject for a choice; `automatic`, with the value -1, comes first if it is
+/// there.
+template <typename Enum>
+GType type_of_choice(const char* type_name, const char* automatic = nullptr) {
+  static const std::vector<GEnumValue> values = [automatic] {
+    std::vector<GEnumValue> all;
+    if (automatic != nullptr) all.push_back({-1, automatic, "auto"});
+    for (const auto& choice : kChoices<Enum>)
+      all.push_back({static_cast<int>(choice.value), choice.meaning, choice.word});
+    all.push_back({0, nullptr, nullptr});
+    return all;
+  }();
+  static const GType type = g_enum_register_static(type_name, values.data());
   return type;
 }
 
@@ -134,9 +96,12 @@ void install_settings(GObjectClass* type) {
                            "decoding for at most 1.5 % of the bytes",
                            -1, 65535, initial.restart_interval, kReadyFlags));
   install(g_param_spec_enum("huffman", "Huffman tables", "Which code tables are sent",
-                            huffman_type(), static_cast<int>(initial.huffman), kReadyFlags));
-  install(g_param_spec_enum("subsampling", "Subsampling", "Chroma sampling of the stream",
-                            subsampling_type(), initial.subsampling, kReadyFlags));
+                            type_of_choice<HuffmanTables>("ZerorunHuffman"),
+                            static_cast<int>(initial.huffman), kReadyFlags));
+  install(g_param_spec_enum(
+      "subsampling", "Subsampling", "Chroma sampling of the stream",
+      type_of_choice<Subsampling>("ZerorunSubsampling", "As in the input; 4:2:0 for RGB"),
+      initial.subsampling, kReadyFlags));
   install_device(
       type, ++last_id,
       "auto, cpu, cuda, cuda:N, or several GPUs: cuda:N,M or cuda:all, with a depth of 4 for "
@@ -145,12 +110,15 @@ void install_settings(GObjectClass* type) {
                            "Frames in flight; 1 has the least latency, more give a higher "
                            "rate",
                            1, kMaxDepth, initial.depth, kReadyFlags));
-  install(g_param_spec_enum("tune", "Tune", "What the coefficients are decided for", tune_type(),
-                            static_cast<int>(initial.tune), kReadyFlags));
+  install(g_param_spec_enum("tune", "Tune", "What the coefficients are decided for",
+                            type_of_choice<Tune>("ZerorunTune"), static_cast<int>(initial.tune),
+                            kReadyFlags));
   install(g_param_spec_enum("effort", "Effort", "How they are decided where tune is not exact",
-                            effort_type(), static_cast<int>(initial.effort), kReadyFlags));
+                            type_of_choice<Effort>("ZerorunEffort"),
+                            static_cast<int>(initial.effort), kReadyFlags));
   install(g_param_spec_enum("tables", "Tables", "Quantisation tables, scaled by quality",
-                            tables_type(), static_cast<int>(initial.tables), kReadyFlags));
+                            type_of_choice<QuantTables>("ZerorunTables"),
+                            static_cast<int>(initial.tables), kReadyFlags));
   install(
       g_param_spec_int("bitrate", "Bitrate",
                        "Bits a second, kept by a leaky bucket of one second; the quality of each "

@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "io/base/location.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 #include "io/pictures/image_file.hpp"
 #include "io/base/opening.hpp"
 #include "io/base/readers.hpp"
@@ -23,6 +25,17 @@ using Input = std::variant<FrameReaderPtr, PacketReaderPtr, FileSequence>;
 
 enum class Wanted { frames, packets };
 
+constexpr std::size_t kMostHttpHead = 4096;
+#ifdef ZERORUN_HAVE_FFMPEG
+constexpr std::size_t kAnimationBytes = 4096;  // acTL comes before IDAT, and mostly at once
+
+/// The chunk acTL before the first IDAT (PNG, third edition, 11.3.4.2).
+bool is_animated_png(std::span<const std::byte> head) noexcept {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  return text.substr(0, text.find("IDAT")).find("acTL") != std::string_view::npos;
+}
+#endif
+
 Status not_jpeg(const Location& location) {
   return Status(Errc::unknown_format, "'" + location.name + "' is not JPEG");
 }
@@ -34,29 +47,65 @@ SourceOptions with_opened(const SourceOptions& options) {
   return complete;
 }
 
+#ifdef ZERORUN_HAVE_FFMPEG
+Input as_input(MediaInput media) {
+  if (media.packets) return Input(std::move(media.packets));
+  return Input(std::move(media.frames));
+}
+#endif
+
 template <typename Reader>
 Result<Input> as_input(Result<Reader> reader) {
   if (!reader) return reader.status();
   return Input(*std::move(reader));
 }
 
-/// Opens a stream. Its content, its name or the caller tells the format.
-Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options) {
+/// Skips the head of an HTTP answer, which a camera's stream begins with if it was saved or piped
+/// by `curl -i` or `nc`, and the empty line before the first part of a multipart stream.
+void skip_http_head(ByteReader& reader) {
+  const auto text = [&](std::size_t count) {
+    const std::span<const std::byte> bytes = reader.peek(count);
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  if (text(5) == "HTTP/") {
+    std::string_view head;
+    std::size_t end = std::string_view::npos;
+    // A live stream gives its head at once, and may not have 4096 bytes for long.
+    for (std::size_t count = 64; count <= kMostHttpHead && end == std::string_view::npos;
+         count += 64) {
+      head = text(count);
+      end = head.find("\r\n\r\n");
+      if (head.size() < count) break;
+    }
+    if (end != std::string_view::npos) reader.consume(end + 4);
+  }
+  if (text(4) == "\r\n--") reader.consume(2);
+}
+
+/// Opens a stream. Its content, its name or the caller tells the format. Looking for packets it is
+/// not taken from, so that it can be opened for frames.
+Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOptions& options,
+                         Wanted wanted) {
+  skip_http_head(reader);
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
   if (!reader.error()) return reader.error();
   if (reader.peek(1).empty())
     return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
+  const bool is_pnm = kind == ContentKind::pnm || is_pnm_output(format) || format == "pbm";
+  if (wanted == Wanted::packets && (kind == ContentKind::y4m || format == "y4m" || is_pnm)) {
+    const Status status(Errc::unknown_format, "'" + reader.name() + "' is not JPEG");
+    options.opened->keep(std::move(reader));
+    return status;
+  }
   // Content first: a name may lie. The name helps if there is junk before the first JPEG image.
   if (kind == ContentKind::y4m || format == "y4m")
     return as_input(open_y4m(std::move(reader), options.samples, options.threads));
-  if (kind == ContentKind::pnm || is_pnm_output(format) || format == "pbm")
-    return as_input(open_pnm_stream(std::move(reader), options.threads));
+  if (is_pnm) return as_input(open_pnm_stream(std::move(reader), options.threads));
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG
-  ZR_LET(media, open_media(std::move(reader), format, options));
-  if (media.packets) return Input(std::move(media.packets));
-  return Input(std::move(media.frames));
+  ZR_LET(media, open_media(std::move(reader), format, wanted == Wanted::packets, options));
+  return as_input(std::move(media));
 #else
   static_cast<void>(options);
   const bool container =
@@ -72,31 +121,58 @@ bool may_be_jpeg(ContentKind kind) noexcept {
   return kind == ContentKind::jpeg || kind == ContentKind::unknown;
 }
 
+/// True for a capture: JPEG images one after another in a file without an extension.
+bool holds_several(const std::string& path) {
+  auto reader = ByteReader::open(path);
+  if (!reader) return false;
+  JpegSplitter splitter(*std::move(reader));
+  std::uint64_t bytes = 0;
+  for (int images = 0; images < 2; ++images) {
+    const Result<bool> more = splitter.next(bytes);
+    if (!more || !*more) return false;
+  }
+  return true;
+}
+
 /// A file is an image, which is a sequence of one, or a stream.
 Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
                         const SourceOptions& options, Wanted wanted) {
   ZR_LET(reader, options.opened->open(parsed.path));
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
+  const bool is_stream = may_be_jpeg(kind) || kind == ContentKind::y4m || kind == ContentKind::pnm;
+  if (!reader.is_regular_file() && is_stream)  // a named pipe behaves as stdin does
+    return open_bytes(std::move(reader), location.format, options, wanted);
   if (wanted == Wanted::packets && !may_be_jpeg(kind)) {
     options.opened->keep(std::move(reader));
     return not_jpeg(location);
   }
   const std::string format = format_of(location);
+#ifdef ZERORUN_HAVE_FFMPEG
+  if (kind == ContentKind::png && is_animated_png(reader.peek(kAnimationBytes)))
+    return open_bytes(std::move(reader), "apng", options, wanted);
+#endif
   const bool image = kind == ContentKind::png || kind == ContentKind::tiff ||
                      kind == ContentKind::bmp || kind == ContentKind::webp ||
                      (kind == ContentKind::jpeg && !is_raw_mjpeg(format) &&
-                      (format.empty() || is_image_extension(format)));
+                      (format.empty() ? !holds_several(parsed.path) : is_image_extension(format)));
   if (image) {
     options.opened->keep(std::move(reader));
     return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
   }
   // An extension that FFmpeg does not know must not keep it from looking inside the file.
   return open_bytes(std::move(reader),
-                    location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options);
+                    location.format.empty() && !is_raw_mjpeg(format) ? "" : format, options,
+                    wanted);
 }
 
 Result<Input> open_input(const Location& location, const SourceOptions& options, Wanted wanted) {
   ZR_LET(parsed, parse_input(location));
+#ifdef ZERORUN_HAVE_FFMPEG
+  if (auto demuxer = options.opened->take_media(parsed.path == "-" ? "stdin" : parsed.path)) {
+    ZR_LET(media, resume_media(std::move(demuxer), options));
+    return as_input(std::move(media));
+  }
+#endif
   if (location.format == "raw" &&
       (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
     ZR_LET(reader, ByteReader::open(parsed.path));
@@ -104,8 +180,8 @@ Result<Input> open_input(const Location& location, const SourceOptions& options,
         open_raw_video(std::move(reader), options.raw, options.samples, options.threads));
   }
   if (parsed.kind == LocationKind::stream) {
-    ZR_LET(reader, ByteReader::open("-"));
-    return open_bytes(std::move(reader), format_of({"", location.format, {}}), options);
+    ZR_LET(reader, options.opened->open("-"));
+    return open_bytes(std::move(reader), format_of({"", location.format, {}}), options, wanted);
   }
   if (parsed.kind == LocationKind::file) return open_file(parsed, location, options, wanted);
   return as_input(

@@ -102,6 +102,7 @@ PictureContent tiff_content(ByteSpan file) {
       content.orientation = static_cast<int>(*value);
   }
   content.exif = tiff::exif_of(file);
+  content.pages = tiff::count_pictures(file);
   return content;
 }
 

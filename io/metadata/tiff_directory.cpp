@@ -140,6 +140,21 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at) 
   return entries;
 }
 
+int count_pictures(ByteSpan file) {
+  constexpr int kMost = 65536;
+  const auto header = read_header(file);
+  if (!header) return 1;
+  int count = 0;
+  for (std::optional<std::uint32_t> at = header->first_directory;
+       at && *at != 0 && count < kMost;) {
+    const auto entries = number(file, *at, 2, header->little);
+    if (!entries) break;
+    ++count;
+    at = number(file, std::uint64_t{*at} + 2 + *entries * kEntryBytes, 4, header->little);
+  }
+  return std::max(count, 1);
+}
+
 std::vector<std::uint8_t> exif_of(ByteSpan file) {
   const auto header = read_header(file);
   if (!header) return {};

@@ -43,6 +43,9 @@ std::optional<Header> read_header(ByteSpan file) noexcept;
 /// The entries of the directory at `at`; none if it is damaged.
 std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at);
 
+/// The number of directories with pictures; it ends at loops.
+int count_pictures(ByteSpan file);
+
 /// EXIF data made from a TIFF file: what describes the picture, with its EXIF and GPS directories,
 /// without pixels and without ICC and XMP, which have segments of their own in a JPEG.
 std::vector<std::uint8_t> exif_of(ByteSpan file);

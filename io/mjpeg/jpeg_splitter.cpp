@@ -20,17 +20,37 @@ constexpr bool stands_alone(int marker) noexcept {
 
 }  // namespace
 
-/// Skips to the next FF D8 FF and leaves it unread. FF D8 alone is common in noise, and another
-/// marker has to follow SOI (T.81 B.2.1). At the very start of the data FF D8 is no noise.
+std::size_t bytes_before_image(std::span<const std::byte> packet) noexcept {
+  for (std::size_t at = 0; at + 4 <= packet.size(); ++at) {
+    const void* found = std::memchr(packet.data() + at, 0xFF, packet.size() - at - 3);
+    if (found == nullptr) break;
+    at = static_cast<std::size_t>(static_cast<const std::byte*>(found) - packet.data());
+    const bool is_soi = packet[at + 1] == std::byte{kSoi};
+    if (is_soi && (at == 0 || packet[at + 2] == std::byte{0xFF}) &&
+        !(packet[at + 2] == std::byte{0xFF} && packet[at + 3] == std::byte{kSoi}))
+      return at;
+  }
+  return 0;
+}
+
+/// Skips to the next FF D8 FF and leaves it unread. Of two SOI the first one is junk. FF D8 alone
+/// is common in noise, and another marker has to follow SOI (T.81 B.2.1). At the very start of the
+/// data FF D8 is no noise.
 bool JpegSplitter::find_start() {
   for (;;) {
-    const std::span<const std::byte> three = reader_.peek(3);
+    const std::span<const std::byte> four = reader_.peek(4);
+    const std::span<const std::byte> three = four.first(std::min<std::size_t>(four.size(), 3));
     if (three.size() < 3) {
       skipped_ += static_cast<std::int64_t>(three.size());
       reader_.consume(three.size());
       return false;
     }
     const bool is_soi = three[0] == std::byte{0xFF} && three[1] == std::byte{kSoi};
+    if (is_soi && four.size() == 4 && four[2] == std::byte{0xFF} && four[3] == std::byte{kSoi}) {
+      reader_.consume(2);
+      skipped_ += 2;
+      continue;
+    }
     if (is_soi && (three[2] == std::byte{0xFF} || reader_.offset() == 0)) return true;
     const std::span<const std::byte> rest = reader_.buffered();
     const void* found = std::memchr(rest.data() + 1, 0xFF, rest.size() - 1);

@@ -17,6 +17,10 @@ inline bool is_jpeg(std::span<const std::byte> packet) noexcept {
   return packet.size() >= 2 && packet[0] == std::byte{0xFF} && packet[1] == std::byte{0xD8};
 }
 
+/// The bytes before the SOI that begins the image of a packet: webcams put zeros or a second SOI in
+/// front. 0 if the packet has none at all.
+std::size_t bytes_before_image(std::span<const std::byte> packet) noexcept;
+
 /// Skips marker segments by their length, so that a thumbnail in an APPn does not end the image.
 /// Skips and counts bytes between images.
 class JpegSplitter {

@@ -16,8 +16,6 @@
 
 #include "codec/base/folder_names.hpp"
 #include "codec/base/interruptions.hpp"
-#include "codec/base/part_vectors.hpp"
-#include "codec/base/read_fully.hpp"
 #include "codec/base/try.hpp"
 #include "io/base/opening.hpp"
 

@@ -14,6 +14,7 @@
 #include "io/output/output_file.hpp"
 #include "io/base/opening.hpp"
 #include "io/base/pool.hpp"
+#include "zerorun/ledger.hpp"
 #include "zerorun/sink.hpp"
 
 namespace zerorun::io {
@@ -91,6 +92,8 @@ FrameSinkPtr make_image_sink(ImageOutput output, const std::string& format);
 bool is_pnm_output(const std::string& format);  ///< pgm, ppm, pnm
 bool needs_opencv(const std::string& format);   ///< png, tif, tiff, bmp, webp
 
+/// Whether a container holds a fact that depends on its value: a codec, a language.
+bool container_holds(const std::string& muxer, const SourceFact& fact);
 Result<PacketSinkPtr> open_container_sink(std::unique_ptr<OutputFile> file,
                                           const std::string& muxer, const SinkOptions& options);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codec/base/try.hpp"
+#include "io/base/location.hpp"
 #include "io/base/readers.hpp"
 #include "zerorun/convert.hpp"
 
@@ -113,7 +114,7 @@ Status ImageFileReader::read_by_media(ByteReader file, FrameWork& work, SourceIn
 #ifdef ZERORUN_HAVE_FFMPEG
   SourceOptions options = options_;
   if (threads != 0) options.threads = threads;
-  ZR_LET(media, open_media(std::move(file), "", options));
+  ZR_LET(media, open_media(std::move(file), "", false, options));
   if (!media.frames) return Status(Errc::unknown_format, "'" + name + "' is a video, not an image");
   FrameWork picture;
   std::swap(picture.item, work.item);
@@ -166,6 +167,10 @@ Status ImageFileReader::read_kind(ByteReader& file, ContentKind kind, FrameWork&
     default:
       break;
   }
+  const std::span<const std::byte> head = file.peek(kForeignBytes);
+  const std::string foreign =
+      foreign_format({reinterpret_cast<const char*>(head.data()), head.size()}, name);
+  if (!foreign.empty()) return Status(Errc::unknown_format, "'" + name + "': " + foreign);
   ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));
 #ifdef ZERORUN_HAVE_PNG
   if (kind == ContentKind::png) return decode_png(name, options_.samples, work.bytes, work.item);

@@ -1,4 +1,5 @@
-// Times the CPU decoder on damaged frames, beside the same frames undamaged.
+// Times the decoder on damaged frames, beside the same frames undamaged: on the CPU, and on a GPU
+// where there is one.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
@@ -97,11 +98,8 @@ DecodeReport decode(Decoder& decoder, const Bytes& jpeg, const FrameView& out, T
 }
 
 /// Sound and damaged frames in turn, so that both meet the same load.
-void measure(const Bytes& sound, const Damage& damage, const char* restart, int threads, int rounds,
-             int seeds) {
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.threads = threads;
+void measure(const Bytes& sound, const Damage& damage, const char* restart,
+             const DecodeParams& params, int rounds, int seeds) {
   Decoder decoder = value_or_exit(Decoder::create(params), "decoder");
   TestFrame frame(PixelFormat::yuv420p, kWidth, kHeight);
   Times good, bad;
@@ -121,9 +119,10 @@ void measure(const Bytes& sound, const Damage& damage, const char* restart, int 
       to->processor.insert(to->processor.end(), from->processor.begin(), from->processor.end());
     }
   }
-  std::printf("%-8s %d  %-12s %7.2f %7.2f %6.2f   %7.2f %7.2f %6.2f %6.2f  %6.1f\n", restart,
-              threads, damage.name, median(good.wall), median(bad.wall),
-              median(bad.wall) / median(good.wall), median(good.processor), median(bad.processor),
+  std::printf("%-8s %-4s %2d  %-12s %7.2f %7.2f %6.2f   %7.2f %7.2f %6.2f %6.2f  %6.1f\n", restart,
+              params.backend == Backend::cuda ? "cuda" : "cpu", params.threads, damage.name,
+              median(good.wall), median(bad.wall), median(bad.wall) / median(good.wall),
+              median(good.processor), median(bad.processor),
               median(bad.processor) / median(good.processor), worst,
               static_cast<double>(concealed) / seeds);
   std::fflush(stdout);
@@ -186,9 +185,10 @@ int main(int argc, char** argv) {
   const TestFrame picture = make_picture(file);
   std::printf("a frame of %dx%d, q90, 4:2:0, with %d damaged places; ms, medians\n", kWidth,
               kHeight, kPlaces);
-  std::printf("                                  wall clock              processors      worst\n");
   std::printf(
-      "restart  threads               sound damaged  ratio     sound damaged  ratio   seed "
+      "                                        wall clock              processors      worst\n");
+  std::printf(
+      "restart  decoder, threads            sound damaged  ratio     sound damaged  ratio   seed "
       "concealed\n");
   const struct {
     const char* name;
@@ -196,13 +196,22 @@ int main(int argc, char** argv) {
   } restarts[] = {{"none", RestartPolicy::none()},
                   {"1 row", RestartPolicy::mcu_rows(1)},
                   {"8 MCUs", RestartPolicy::mcus(8)}};
+  std::vector<DecodeParams> decoders(2);
+  for (int threads = 1; threads <= 2; ++threads) {
+    decoders[static_cast<std::size_t>(threads) - 1].backend = Backend::cpu;
+    decoders[static_cast<std::size_t>(threads) - 1].threads = threads;
+  }
+  if (!usable_cuda_devices().empty()) {
+    decoders.emplace_back().backend = Backend::cuda;
+    decoders.back().threads = usable_processors();
+  }
   for (const auto& restart : restarts) {
     const Bytes sound = encode(picture, restart.policy);
-    for (const int threads : {1, 2})
+    for (const DecodeParams& params : decoders)
       for (const Damage& damage : kDamage) {
         const bool has_markers = restart.policy.kind != RestartPolicy::Kind::none;
         if (!has_markers && std::string(damage.name) == "marker lost") continue;
-        measure(sound, damage, restart.name, threads, rounds, seeds);
+        measure(sound, damage, restart.name, params, rounds, seeds);
       }
   }
   return 0;

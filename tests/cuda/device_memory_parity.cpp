@@ -184,19 +184,5 @@ TEST_F(DeviceMemoryParity, TheImageBeforeIsNotSeen) {
   }
 }
 
-/// The same streams in other orders, again and again, in the same decoder.
-TEST_F(DeviceMemoryParity, TheOrderMakesNoDifference) {
-  std::vector<Jpeg> streams = odd_streams();
-  DecoderPair pair;
-  ASSERT_TRUE(pair.ready());
-  Random random(5);
-  for (int round = 0; round < 10; ++round) {
-    for (std::size_t i = streams.size() - 1; i > 0; --i)
-      std::swap(streams[i],
-                streams[static_cast<std::size_t>(random.below(static_cast<int>(i) + 1))]);
-    for (const Jpeg& jpeg : streams) ASSERT_EQ(pair.planes(jpeg).difference, "") << round;
-  }
-}
-
 }  // namespace
 }  // namespace zerorun::test

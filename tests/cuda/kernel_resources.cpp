@@ -174,9 +174,9 @@ class Checker {
                            std::to_string(needs.shared_bytes) + " bytes of shared memory");
     if (!promises || promise->ctas == 1) return;
     CtaNeeds usual = needs;
-    // The kernel for smaller chunks asks for less.
+    // Scans of which one processor holds several CTAs ask for less.
     if (promise->dynamic_bytes == sync_bytes)
-      usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kSparseEnds, kLargeRoom);
+      usual.shared_bytes = report.shared_bytes + sync_shared_bytes(2, kSparseEnds);
     const std::uint32_t wanted =
         bounded_ctas(promise->ctas, threads, usual.shared_bytes, report.capability);
     if (std::max(resident_ctas(limits, usual), 1u) < wanted)

@@ -8,7 +8,14 @@
 
 namespace zerorun::test {
 
-/// Enqueues a kernel that sets `*word`, in device memory, two milliseconds after it has begun.
-cudaError_t write_late(std::uint32_t* word, std::uint32_t value, cudaStream_t stream);
+/// Enqueues it: `to[words]`, which may be pinned memory, becomes `value` when `nanoseconds` have
+/// passed.
+cudaError_t write_late(std::uint32_t* to, std::uint32_t words, std::uint32_t value,
+                       std::uint32_t nanoseconds, cudaStream_t stream);
+
+/// One word of device memory, after two milliseconds.
+inline cudaError_t write_late(std::uint32_t* word, std::uint32_t value, cudaStream_t stream) {
+  return write_late(word, 1, value, 2'000'000, stream);
+}
 
 }  // namespace zerorun::test

@@ -2,11 +2,12 @@
 // fails. CTest runs each test in a process of its own, because a broken device stays broken.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
+#include "codec/base/pinned_memory.hpp"
 #include "codec/base/test_devices.hpp"
-#include "codec/base/near_device.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
@@ -45,72 +46,49 @@ class SeveralDevices : public testing::Test {
   const TestFrame& frame(std::size_t n) const { return frames_[n % frames_.size()]; }
   const Bytes& stream(std::size_t n) const { return streams_[n % streams_.size()]; }
 
-  /// Encodes kFrames frames and compares them. Calls at(number) before a frame is submitted. Gives
-  /// the devices that coded frames.
-  template <typename At>
-  std::set<int> encode_all(AsyncEncoder& encoder, const At& at) const {
+  /// Sends kFrames frames by submit(number) and compares what comes back by is_right(out, number).
+  /// Gives the devices that coded frames.
+  template <typename Out, typename Coder, typename Submit, typename IsRight>
+  static std::set<int> run_all(Coder& coder, const Submit& submit, const IsRight& is_right) {
     std::set<int> used;
-    EncodedFrame out;
-    int sent = 0;
-    for (int got = 0; got < kFrames;) {
-      const auto number = static_cast<std::size_t>(sent);
-      if (sent < kFrames && encoder.in_flight() < encoder.depth()) {
-        at(sent++);
-        EXPECT_TRUE(encoder.submit(frame(number).view()).is_ok());
+    Out out;
+    for (std::size_t sent = 0, got = 0; got < kFrames;) {
+      if (sent < kFrames && coder.in_flight() < coder.depth()) {
+        EXPECT_TRUE(submit(sent++).is_ok());
         continue;
       }
-      EXPECT_EQ(encoder.receive(out, true), Received::frame);
+      EXPECT_EQ(coder.receive(out, true), Received::frame);
       EXPECT_TRUE(out.status.is_ok()) << out.status.message();
       if (!out.status) return used;
-      EXPECT_EQ(out.number, got);
-      const auto& wanted = stream(static_cast<std::size_t>(got++));
-      EXPECT_TRUE(std::ranges::equal(out.jpeg.bytes(), wanted)) << "frame " << out.number;
+      EXPECT_EQ(out.number, static_cast<std::int64_t>(got));
+      EXPECT_TRUE(is_right(out, got++)) << "frame " << out.number;
       used.insert(out.device);
     }
     return used;
   }
 
-  template <typename At>
-  std::set<int> decode_all(AsyncDecoder& decoder, const At& at) const {
-    std::set<int> used;
-    DecodedFrame out;
+  std::set<int> encode_all(AsyncEncoder& encoder) const {
+    return run_all<EncodedFrame>(
+        encoder, [&](std::size_t n) { return encoder.submit(frame(n).view()); },
+        [&](const EncodedFrame& out, std::size_t n) {
+          return std::ranges::equal(out.jpeg.bytes(), stream(n));
+        });
+  }
+
+  std::set<int> decode_all(AsyncDecoder& decoder) const {
     std::vector<Frame> wanted(frames_.size());
     DecodeParams params;
     params.backend = Backend::cpu;
     auto alone = Decoder::create(params);
     for (std::size_t i = 0; i < frames_.size(); ++i)
       EXPECT_TRUE(alone->decode(streams_[i], PixelFormat::yuv420p, wanted[i]).is_ok());
-    int sent = 0;
-    for (int got = 0; got < kFrames;) {
-      const auto number = static_cast<std::size_t>(sent);
-      if (sent < kFrames && decoder.in_flight() < decoder.depth()) {
-        at(sent++);
-        EXPECT_TRUE(decoder.submit(stream(number)).is_ok());
-        continue;
-      }
-      EXPECT_EQ(decoder.receive(out, true), Received::frame);
-      EXPECT_TRUE(out.status.is_ok()) << out.status.message();
-      if (!out.status) return used;
-      EXPECT_EQ(out.number, got);
-      const Frame& like = wanted[static_cast<std::size_t>(got++) % wanted.size()];
-      EXPECT_TRUE(same(std::as_const(out.frame).view(), like.view())) << "frame " << out.number;
-      used.insert(out.device);
-    }
-    return used;
-  }
-
-  static bool same(const ConstFrameView& a, const ConstFrameView& b) {
-    if (a.width != b.width || a.height != b.height || a.format != b.format) return false;
-    for (int p = 0; p < plane_count(a.format); ++p) {
-      const auto plane = static_cast<std::size_t>(p);
-      for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
-        if (!std::equal(
-                a.data[plane] + y * a.stride_bytes[plane],
-                a.data[plane] + y * a.stride_bytes[plane] + plane_row_bytes(a.format, p, a.width),
-                b.data[plane] + y * b.stride_bytes[plane]))
-          return false;
-    }
-    return true;
+    return run_all<DecodedFrame>(
+        decoder, [&](std::size_t n) { return decoder.submit(stream(n)); },
+        [&](const DecodedFrame& out, std::size_t n) {
+          const Frame& like = wanted[n % wanted.size()];
+          return out.frame.width() == like.width() && out.frame.height() == like.height() &&
+                 squared_error(out.frame.view(), like.view()).sum == std::array<std::uint64_t, 3>{};
+        });
   }
 
   static AsyncEncoder encoder_on(const std::vector<int>& devices) {
@@ -175,20 +153,20 @@ class SeveralDevices : public testing::Test {
 TEST_F(SeveralDevices, ShareTheFramesOfAnEncoder) {
   AsyncEncoder encoder = encoder_on({0, 1});
   EXPECT_EQ(encoder.lanes(), 8);
-  EXPECT_EQ(encode_all(encoder, [](int) {}), (std::set{0, 1}));
+  EXPECT_EQ(encode_all(encoder), (std::set{0, 1}));
   EXPECT_TRUE(encoder.lost_devices().empty());
 }
 
 TEST_F(SeveralDevices, ShareTheStreamsOfADecoder) {
   AsyncDecoder decoder = decoder_on({1, 0});
-  EXPECT_EQ(decode_all(decoder, [](int) {}), (std::set{0, 1}));
+  EXPECT_EQ(decode_all(decoder), (std::set{0, 1}));
   EXPECT_TRUE(decoder.lost_devices().empty());
 }
 
 TEST_F(SeveralDevices, TheOthersTakeTheFramesOfOneThatFails) {
   set_test_devices({.failing = 1, .frames = 20});
   AsyncEncoder encoder = encoder_on({0, 1});
-  EXPECT_EQ(encode_all(encoder, [](int) {}), (std::set{0, 1}));
+  EXPECT_EQ(encode_all(encoder), (std::set{0, 1}));
   EXPECT_EQ(lost(encoder.lost_devices()), std::vector{1});
 }
 

@@ -23,8 +23,10 @@ TEST(NumberPattern, MakesAndReadsNames) {
   EXPECT_EQ(pattern.path(1234567), "shots/a%b_1234567.png");
   EXPECT_EQ(pattern.match("a%b_00042.png"), 42);
   EXPECT_EQ(pattern.match("a%b_1234567.png"), 1234567);
+  EXPECT_EQ(pattern.match("a%b_-0042.png"), -42);  // as printf writes it
+  EXPECT_EQ(pattern.path(-42), "shots/a%b_-0042.png");
   for (const char* other :
-       {"a%b_42.png", "a%b_000042.png", "a%b_.png", "a%b_-0042.png", "a%b_0004x.png", "b_00042.png",
+       {"a%b_42.png", "a%b_000042.png", "a%b_.png", "a%b_-042.png", "a%b_0004x.png", "b_00042.png",
         "a%b_00042.pngx", "a%b_99999999999999999999999.png"})
     EXPECT_FALSE(pattern.match(other)) << other;
 }

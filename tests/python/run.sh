@@ -61,7 +61,7 @@ for cuda in "${CUDA_PATH:-/usr/local/cuda}/include"; do
   "$bin/pip" install -q nanobind
   include=$("$bin/python" -c 'import nanobind, sysconfig
 print("-isystem", nanobind.include_dir(), "-isystem", sysconfig.get_path("include"))')
-  for source in apps/python/binding/{device_{array,batch,coders,lane,memory},dropped_blocks}.cpp; do
+  for source in apps/python/binding/device_{batch,coders,memory}.cpp; do
     # shellcheck disable=SC2086
     ${CXX:-g++} -std=c++20 -fsyntax-only -fvisibility=hidden -Wall -Wextra -Wconversion -Wshadow \
       -Werror -DZERORUN_HAVE_CUDA -I. -Icodec/include -Icuda/include -isystem "$cuda" $include "$source"

@@ -99,11 +99,11 @@ def judge(counts, sets, bands, standard):
         print(*key, f"{mean[0]:.2f}", f"{min(saved)[0]:.2f}", f"{mean[1]:.2f}", sep="\t")
 
 
-def spec_text(lengths):
-    """BITS and HUFFVAL as an initialiser."""
-    bits = [0] + [sum(1 for n in lengths.values() if n == length) for length in range(1, 17)]
-    values = sorted(lengths, key=lambda symbol: (lengths[symbol], symbol))
-    return "{{%s}, {%s}}" % (", ".join(map(str, bits)), ", ".join(str(v) for v in values))
+def spec_text(lengths, table):
+    """The length of each symbol's code, as a letter: a is 1."""
+    letters = "".join(chr(ord("a") + lengths[symbol] - 1) for symbol in sorted(DC_SYMBOLS if table < 2 else AC_SYMBOLS))
+    half = len(letters) // 2 if table >= 2 else len(letters)
+    return " ".join(f'"{part}"' for part in (letters[:half], letters[half:]) if part)
 
 
 HEAD = """// Trained Huffman tables: written by tests/rd/train_codes.py, not by hand.
@@ -111,14 +111,42 @@ HEAD = """// Trained Huffman tables: written by tests/rd/train_codes.py, not by 
 #include "codec/syntax/trained_codes.hpp"
 
 #include <cstddef>
+#include <string_view>
 
 namespace zerorun {
 namespace {
 
-using Specs = std::array<HuffmanSpec, 4>;
-/// The highest qualities of the bands.
-constexpr std::array<int, %d> kBands{%s};
-using Bands = std::array<Specs, kBands.size()>;
+/// Of DC luma, DC chroma, AC luma, AC chroma: the length of each symbol's code, as a letter, a being
+/// 1. Symbols of equal length are in increasing order, so lengths define the table.
+using Lengths = std::array<std::string_view, 4>;
+using Bands = std::array<std::array<HuffmanSpec, 4>, kTrainedBands.size()>;
+
+/// Symbol number i, in increasing order, of those that baseline JPEG has: 12 DC, or 162 AC.
+constexpr std::uint8_t symbol_of(std::size_t i, bool is_dc) {
+  if (is_dc || i == 0) return static_cast<std::uint8_t>(i);  // EOB is the first of AC
+  if (i < 151) return static_cast<std::uint8_t>((i - 1) / 10 << 4 | ((i - 1) % 10 + 1));
+  return static_cast<std::uint8_t>(0xF0 + i - 151);  // ZRL is the first of run 15
+}
+
+constexpr HuffmanSpec spec_of(std::string_view lengths) {
+  HuffmanSpec spec;
+  std::size_t next = 0;
+  for (std::size_t length = 1; length <= kMaxCodeBits; ++length)
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      if (static_cast<std::size_t>(lengths[i] - 'a' + 1) != length) continue;
+      ++spec.bits[length];
+      spec.values[next++] = symbol_of(i, lengths.size() == 12);
+    }
+  return spec;
+}
+
+constexpr Bands bands_of(const std::array<Lengths, kTrainedBands.size()>& lengths) {
+  Bands bands;
+  for (std::size_t band = 0; band < bands.size(); ++band)
+    for (std::size_t table = 0; table < 4; ++table)
+      bands[band][table] = spec_of(lengths[band][table]);
+  return bands;
+}
 
 """
 
@@ -130,7 +158,7 @@ constexpr const Bands* kAll[][2] = {%s};
 const std::array<HuffmanSpec, 4>& trained_huffman_specs(Tune tune, bool is_420,
                                                         int quality_16ths) noexcept {
   std::size_t band = 0;
-  while (band + 1 < kBands.size() && quality_16ths > 16 * kBands[band]) ++band;
+  while (band + 1 < kTrainedBands.size() && quality_16ths > 16 * kTrainedBands[band]) ++band;
   return (*kAll[static_cast<std::size_t>(tune)][is_420 ? 0 : 1])[band];
 }
 
@@ -139,15 +167,15 @@ const std::array<HuffmanSpec, 4>& trained_huffman_specs(Tune tune, bool is_420,
 
 
 def source(sets, bands):
-    text = HEAD % (len(bands), ", ".join(map(str, bands)))
-    names = []
+    """The text of the file, which clang-format then lays out; kTrainedBands in its header are the bands."""
+    text, names = HEAD, []
     for tune in TUNES:
         for sampling in SAMPLINGS:
             name = f"k{tune.title()}{sampling}"
             names.append(name)
-            parts = ["{{" + ", ".join("{" + spec_text(table)[1:-1] + "}" for table in sets[(tune, sampling, band)]) + "}}"
+            parts = ["{" + ", ".join(spec_text(table, i) for i, table in enumerate(sets[(tune, sampling, band)])) + "}"
                      for band in range(len(bands))]
-            text += f"constexpr Bands {name}{{{{{', '.join(parts)}}}}};\n"
+            text += f"constexpr Bands {name} = bands_of({{{{{', '.join(parts)}}}}});\n"
     pairs = ", ".join(f"{{&{a}, &{b}}}" for a, b in zip(names[::2], names[1::2]))
     return text + TAIL % pairs
 

@@ -2,7 +2,8 @@
 """Writes codec/syntax/tuned_tables.cpp from a file of trained tables (train_tables.py).
 
 The file is JSON: "qualities", a rising list, and for luma_420, chroma_420, luma_444 and chroma_444
-a list of 64 numbers for each of these qualities: 16ths of a quantiser step, in row order."""
+a list of 64 numbers for each of these qualities: 16ths of a quantiser step, in row order. Tables
+are symmetric, so the source has the numbers from the diagonal to the right alone."""
 # SPDX-License-Identifier: MIT
 import json
 import sys
@@ -24,9 +25,16 @@ namespace {
 """
 
 TAIL = """
+/// Entry i of a table in row order, at one of the qualities.
+int trained(const Tables& tables, std::size_t quality, std::size_t i) {
+  const std::size_t row = std::min(i / 8, i % 8), column = std::max(i / 8, i % 8);
+  return tables[quality][row * (15 - row) / 2 + column];
+}
+
 int entry_of(const Tables& tables, std::size_t upper, int quality, std::size_t i) {
   const int low = kQualities[upper - 1], high = kQualities[upper];
-  const int sum = tables[upper - 1][i] * (high - quality) + tables[upper][i] * (quality - low);
+  const int sum = trained(tables, upper - 1, i) * (high - quality) +
+                  trained(tables, upper, i) * (quality - low);
   const int unit = 16 * (high - low);
   return std::clamp((sum + unit / 2) / unit, 1, 255);
 }
@@ -63,15 +71,21 @@ def wrapped(numbers, indent):
     return "\n".join(lines + [line])
 
 
+def triangle(table):
+    if any(table[8 * y + x] != table[8 * x + y] for y in range(8) for x in range(8)):
+        raise ValueError("a table is not symmetric")
+    return [table[8 * y + x] for y in range(8) for x in range(y, 8)]
+
+
 def source(tables):
     qualities = tables["qualities"]
     text = HEAD
     text += "constexpr std::array<int, %d> kQualities{%s};\n" % (
         len(qualities), ", ".join(map(str, qualities)))
-    text += "/// 16ths of a step, row order, for each of them.\n"
-    text += "using Tables = std::array<std::array<std::uint16_t, 64>, kQualities.size()>;\n\n"
+    text += "/// 16ths of a step for each of them. Tables are symmetric: rows from the diagonal to the right.\n"
+    text += "using Tables = std::array<std::array<std::uint16_t, 36>, kQualities.size()>;\n\n"
     for name in NAMES:
-        rows = ",\n".join("    {" + wrapped(row, "     ").strip() + "}" for row in tables[name])
+        rows = ",\n".join("    {" + wrapped(triangle(row), "     ").strip() + "}" for row in tables[name])
         text += "constexpr Tables k%s{{\n%s}};\n" % (name.title().replace("_", ""), rows)
     return text + TAIL
 

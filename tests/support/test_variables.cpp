@@ -16,7 +16,7 @@
 
 #include "codec/base/test_devices.hpp"
 #ifdef ZERORUN_HAVE_CUDA
-#include "cuda/base/test_limits.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #endif
 

@@ -22,7 +22,7 @@
 #include "apps/bench/measure/measure.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/backend.hpp"
 

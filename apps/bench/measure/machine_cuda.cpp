@@ -10,7 +10,7 @@
 #include "apps/bench/files/files.hpp"
 #include "apps/bench/measure/device.hpp"
 #include "apps/bench/report/report.hpp"
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 
 namespace zerorun::app::bench {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "apps/bench/result.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 #include "codec/arith/integer.hpp"
 
 namespace zerorun::app::bench {

@@ -17,7 +17,7 @@
 #include "apps/bench/measure/device.hpp"
 #include "apps/bench/measure/measure.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/timing.hpp"
+#include "apps/common/figures.hpp"
 #include "zerorun/cuda_entropy.hpp"
 
 namespace zerorun::app::bench {

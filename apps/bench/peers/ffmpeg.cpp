@@ -12,7 +12,7 @@ extern "C" {
 #include <utility>
 
 #include "apps/bench/measure/measure.hpp"
-#include "apps/common/psnr.hpp"
+#include "apps/common/figures.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 extern "C" const char* zerorun_load_peer_ffmpeg();  // .cmake/load_at_run_time.cmake

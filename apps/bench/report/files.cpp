@@ -6,7 +6,7 @@
 
 #include "apps/bench/result.hpp"
 #include "apps/bench/report/report.hpp"
-#include "apps/common/json_text.hpp"
+#include "apps/common/figures.hpp"
 
 namespace zerorun::app::bench {
 namespace {

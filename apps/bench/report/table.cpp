@@ -17,7 +17,7 @@
 #include "apps/bench/measure/measure.hpp"
 #include "apps/bench/result.hpp"
 #include "apps/common/text.hpp"
-#include "apps/encode/size_options.hpp"
+#include "apps/encode/encode_options.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {

@@ -5,24 +5,22 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
-#include <new>
-#include <optional>
-#include <span>
 
-#include "apps/python/binding/batch_input.hpp"
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/decode_target.hpp"
-#include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
-#include "apps/python/binding/failure.hpp"
-#include "apps/python/binding/gil.hpp"
-#include "apps/python/binding/host_picture.hpp"
-#include "apps/python/binding/images.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
 
-/// Before Python 3.12 an error may still be the arguments of an exception that nobody has made.
+/// The next item, or null at the end. Errors: those of the iterator.
+nb::object next_item(nb::handle iterator) {
+  PyObject* item = sleep_if_python_ends([&] { return PyIter_Next(iterator.ptr()); });
+  if (item == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return nb::steal(item);
+}
+
+/// Before Python 3.12 an error may still be the arguments of an exception that is not made yet.
 nb::object made_exception(const nb::python_error& error) {
   const nb::object value = nb::borrow(error.value());
   if (PyExceptionInstance_Check(value.ptr())) return value;
@@ -46,8 +44,12 @@ nb::object result_or_error(const Body& body) {
   }
 }
 
-Backend backend_of(const HostEncoder& coder) { return coder.encoder.backend(); }
-Backend backend_of(const Decoder& coder) { return coder.backend(); }
+template <typename Job>
+nb::list results_of(const std::vector<Job>& jobs) {
+  nb::list results;
+  for (const Job& job : jobs) results.append(job.result);
+  return results;
+}
 
 /// Coders of a pool for the time of a call.
 template <typename Pool, typename Params>
@@ -57,8 +59,9 @@ class LentCoders {
   LentCoders(Pool& pool, Params params, int wanted, std::size_t jobs) : pool_(pool) {
     if (params.threads == 0 && jobs > 1 && wanted != 1) params.threads = 1;
     lent_.push_back(pool.take(params));
-    const int count = worker_count(wanted, backend_of(at(0)) == Backend::cuda, jobs);
+    const int count = worker_count(wanted, at(0).backend() == Backend::cuda, jobs);
     while (size() < count) lent_.push_back(pool.take(params));
+    for (int i = 0; i < count; ++i) (void)at(i).host();  // its errors are those of the call
   }
   ~LentCoders() {
     for (auto& lent : lent_) pool_.give_back(std::move(lent));
@@ -79,31 +82,19 @@ struct EncodeJob {
   std::size_t bytes = 0;
 };
 
-/// An exception that leaves a thread would end the process.
-template <typename Body>
-void run_guarded(Status& status, const Body& body) {
-  try {
-    body();
-  } catch (const std::bad_alloc&) {
-    status = Status(Errc::out_of_memory);
-  }
-}
-
-void encode_job(HostEncoder& coder, EncodeJob& job) {
-  job.image->settle();
-  Result<EncodeReport> report = coder.encoder.encode(job.image->view(), coder.stream);
-  job.status = report.status();
-  if (!report) return;
+Status encode_job(Encoders& coder, EncodeJob& job) {
+  ZR_TRY(coder.encode_host(*job.image));
   job.bytes = coder.stream.size();
   job.jpeg = std::make_unique_for_overwrite<char[]>(job.bytes);
   std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
+  return Status::ok();
 }
 
 void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
   if (jobs.empty()) return;
-  LentCoders<EncoderPool, EncodeParams> coders(encoder_pool(), params, wanted, jobs.size());
+  LentCoders coders(encoder_pool(), params, wanted, jobs.size());
   run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker) {
-    run_guarded(jobs[item]->status, [&] { encode_job(coders.at(worker), *jobs[item]); });
+    jobs[item]->status = guarded([&] { return encode_job(coders.at(worker), *jobs[item]); });
   });
   for (EncodeJob* job : jobs)
     job->result = job->status ? nb::object(nb::bytes(job->jpeg.get(), job->bytes))
@@ -117,20 +108,18 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params
   check_cuda_after_fork();
   if (params.backend == Backend::cpu ||
       (params.backend == Backend::cuda && params.device != device))
-    fail(Errc::invalid_argument,
-         "the images are on cuda:" + std::to_string(device) + ", but device is another one");
+    fail_argument("the images are on cuda:" + std::to_string(device) +
+                  ", but device is another one");
   std::vector<Image*> images;
   for (EncodeJob* job : jobs) {
-    if (job->image->device() != device)
-      fail(Errc::invalid_argument, "the images of a batch must be on one GPU");
+    if (job->image->device() != device) fail_argument("the images of a batch must be on one GPU");
     images.push_back(&*job->image);
   }
-  params.device = device;
   if (params.threads == 0) params.threads = workers;
-  auto lent = device_batch_encoder_pool().take(params);
-  const std::vector<nb::object> results = lent.coder->encode_batch(images, stream);
-  device_batch_encoder_pool().give_back(std::move(lent));
-  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = results[i];
+  auto lent = batch_encoder_pool().take(params);
+  std::vector<nb::object> results = lent.coder->on_device(device).encode_batch(images, stream);
+  batch_encoder_pool().give_back(std::move(lent));
+  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = std::move(results[i]);
 }
 
 nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb::handle workers,
@@ -138,10 +127,9 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   const EncodeParams params = encode_params(options);
   check(max_encoded_bytes(params, PixelFormat::gray8, 1, 1).status());  // checks the options alone
   const ImageHints hints = image_hints(format, nb::none());
-  std::vector<EncodeJob> jobs;
-  // The stream of the first image on a GPU; the others are made ready on it.
-  std::optional<std::uintptr_t> on;
   const nb::object iterator = nb::iter(images);
+  std::optional<std::uintptr_t> on;  // that of the first image on a GPU, for all
+  std::vector<EncodeJob> jobs;
   while (const nb::object object = next_item(iterator)) {
     EncodeJob& job = jobs.emplace_back();
     job.result = result_or_error([&] {
@@ -158,29 +146,17 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   const int wanted = parse_int(workers, "workers");
   encode_host_jobs(on_host, params, wanted);
   encode_device_jobs(on_device, params, wanted, on.value_or(0));
-  nb::list results;
-  for (const EncodeJob& job : jobs) results.append(job.result);
-  return results;
+  return results_of(jobs);
 }
-
-struct DecodeJob {
-  std::unique_ptr<BatchInput> input;  ///< unset: `result` has the error
-  std::optional<HostPicture> picture;
-  nb::object result;
-  Status status;
-};
 
 /// A file is read into `room`, which every item of a worker uses again: a call holds no more files
 /// at a time than it has workers.
 Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat format) {
-  const Result<std::span<const std::byte>> jpeg = job.input->bytes(room);
-  if (!jpeg) return jpeg.status();
-  const Result<StreamInfo> info = inspect(*jpeg, coder.params().limits);
-  if (!info) return info.status();
-  Result<HostPicture> picture = HostPicture::make(format, info->width, info->height);
-  if (!picture) return picture.status();
-  job.picture = std::move(*picture);
-  return coder.decode(*jpeg, job.picture->view()).status();
+  ZR_LET(jpeg, job.input->bytes(room));
+  ZR_LET(info, inspect(jpeg, coder.params().limits));
+  ZR_LET(picture, HostPicture::make(format, info.width, info.height));
+  job.picture = std::move(picture);
+  return coder.decode(jpeg, job.picture->view()).status();
 }
 
 void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, PixelFormat format,
@@ -189,14 +165,12 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   for (DecodeJob& job : jobs)
     if (job.input) ready.push_back(&job);
   if (ready.empty()) return;
-  LentCoders<DecoderPool, DecodeParams> coders(decoder_pool(), params, wanted, ready.size());
+  LentCoders coders(decoder_pool(), params, wanted, ready.size());
   std::vector<HostBuffer> rooms(static_cast<std::size_t>(coders.size()));
   run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker) {
-    DecodeJob& job = *ready[item];
-    run_guarded(job.status, [&] {
-      job.status =
-          decode_job(coders.at(worker), rooms[static_cast<std::size_t>(worker)], job, format);
-    });
+    HostBuffer& room = rooms[static_cast<std::size_t>(worker)];
+    ready[item]->status =
+        guarded([&] { return decode_job(coders.at(worker).host(), room, *ready[item], format); });
   });
   for (DecodeJob* job : ready)
     job->result = result_or_error(
@@ -217,26 +191,17 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
     });
   }
   const int wanted = parse_int(workers, "workers");
-  if (wants_device(to, params)) {
-    std::vector<std::unique_ptr<BatchInput>> inputs;
-    nb::list results;
-    for (DecodeJob& job : jobs) {
-      results.append(job.result);
-      inputs.push_back(std::move(job.input));
-    }
-    const std::uintptr_t on = stream_handle(stream, nb::none());
-    return decode_batch_to_device(inputs, results, {pixels, on, wanted}, params, stream);
-  }
-  decode_host_jobs(jobs, params, pixels, wanted);
-  nb::list results;
-  for (const DecodeJob& job : jobs) results.append(job.result);
-  return results;
+  if (wants_device(to, params))
+    decode_batch_to_device(jobs, {pixels, stream_handle(stream, nb::none()), wanted}, params,
+                           stream);
+  else
+    decode_host_jobs(jobs, params, pixels, wanted);
+  return results_of(jobs);
 }
 
 }  // namespace
 
 void bind_batch(nb::module_& module) {
-  using namespace nb::literals;
   module.def("encode_batch", &encode_many, "images"_a.none(), nb::kw_only(),
              "format"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "options"_a,
              nb::sig(docs::kEncodeBatchSig), docs::kEncodeBatch);

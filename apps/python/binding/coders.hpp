@@ -1,39 +1,173 @@
-// The coders for host memory as the binding keeps them.
+// Coders as the binding keeps them: for host memory, for each GPU, and between calls.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "apps/python/binding/coder_pool.hpp"
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "apps/python/binding/device.hpp"
-#include "zerorun/decoder.hpp"
-#include "zerorun/encoder.hpp"
+#include "apps/python/binding/options.hpp"
 
 namespace zerorun::python {
 
-/// An encoder and memory for its stream, which is read faster than it is allocated.
-struct HostEncoder {
-  static Result<HostEncoder> create(const EncodeParams& params) {
-    Result<Encoder> encoder = Encoder::create(params);
-    if (!encoder) return encoder.status();
-    const HostMemory memory = preferred_memory(encoder->backend());
-    return HostEncoder{*std::move(encoder), HostBuffer(memory)};
-  }
+/// Makes a coder of the library. Errors: those of Coder::create(), and CUDA after a fork.
+template <typename Coder, typename Params>
+Coder make_coder(Params params) {
+  params.backend = usable_backend(params.backend);
+  return value_of(Coder::create(params));
+}
 
-  Encoder encoder;
-  HostBuffer stream;
+/// Encoders of one set of options: for host memory, and for each GPU that has had a picture.
+class Encoders {
+ public:
+  explicit Encoders(const EncodeParams& params) : params_(params) {}
+
+  /// Makes the encoder at the first call. Needs no GIL.
+  Encoder& host();
+  /// Errors: ArgumentError for another device than the encoder's.
+  DeviceEncodeBox& on_device(int device);
+  /// Encodes into `stream`. Needs no GIL.
+  Status encode_host(Image& image);
+  /// Errors of a picture in host memory are returned, all others thrown.
+  Status encode(Image& image, std::uintptr_t on, nb::bytes& jpeg);
+  void set_quality(int quality);
+  Backend backend() { return host().backend(); }
+
+  HostBuffer stream;  ///< of encode_host(); read faster than new memory
+
+ private:
+  EncodeParams params_;
+  std::optional<Encoder> host_;
+  std::map<int, std::unique_ptr<DeviceEncodeBox>> on_device_;
 };
 
-using EncoderPool = CoderPool<HostEncoder, EncodeParams>;
-using DecoderPool = CoderPool<Decoder, DecodeParams>;
-/// For pictures on the device that the parameters name.
-using DeviceEncoderPool = CoderPool<DeviceEncodeBox, EncodeParams>;
+class Decoders {
+ public:
+  explicit Decoders(const DecodeParams& params) : params_(params) {}
+
+  Decoder& host();
+  /// Needs no GIL.
+  Result<DecodeReport> decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on);
+  Backend backend() { return host().backend(); }
+
+ private:
+  DecodeParams params_;
+  std::optional<Decoder> host_;
+  std::map<int, std::unique_ptr<DeviceDecodeBox>> on_device_;
+};
+
+/// Coders that are kept for the next call with the same options: making one takes longer than a
+/// small picture, and its memory and threads can be used again. Call all members with the GIL held.
+template <typename Coder, typename Params>
+class CoderPool {
+ public:
+  using Make = std::unique_ptr<Coder> (*)(const Params&);
+  /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
+  explicit CoderPool(Make make, std::size_t most_idle = 16) : make_(make), most_idle_(most_idle) {}
+
+  /// A coder for these parameters; no other call has it until it comes back.
+  struct Lent {
+    Params params;
+    std::unique_ptr<Coder> coder;
+  };
+
+  Lent take(const Params& params) {
+    forget_parent();
+    for (std::size_t i = idle_.size(); i-- > 0;) {
+      if (!is_same(idle_[i].params, params)) continue;
+      Lent found = std::move(idle_[i]);
+      idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
+      return found;
+    }
+    return {params, make_(params)};
+  }
+
+  void give_back(Lent lent) {
+    forget_parent();
+    idle_.push_back(std::move(lent));
+    if (idle_.size() > most_idle_) idle_.erase(idle_.begin());
+  }
+
+  void clear() {
+    forget_parent();
+    idle_.clear();
+  }
+
+ private:
+  /// The parent's coders wait for threads that this process does not have.
+  void forget_parent() {
+    if (generation_ == fork_generation()) return;
+    generation_ = fork_generation();
+    for (Lent& lent : idle_) (void)lent.coder.release();
+    idle_.clear();
+  }
+
+  Make make_;
+  std::size_t most_idle_;
+  std::vector<Lent> idle_;
+  int generation_ = fork_generation();
+};
 
 /// The pools of the module; never destroyed, because other threads may run at the end.
-EncoderPool& encoder_pool();
-DecoderPool& decoder_pool();
-DeviceEncoderPool& device_encoder_pool();
-/// For encode_batch(), whose coders keep up to 128 MiB of device memory and 96 MiB of pinned
+CoderPool<Encoders, EncodeParams>& encoder_pool();
+CoderPool<Decoders, DecodeParams>& decoder_pool();
+/// For batches on a GPU, whose coders keep up to 128 MiB of device memory and 96 MiB of pinned
 /// memory: four of them at most.
-DeviceEncoderPool& device_batch_encoder_pool();
+CoderPool<Encoders, EncodeParams>& batch_encoder_pool();
+
+/// What the classes Encoder and Decoder have in common.
+template <typename Coders, typename Params>
+class PyCoder {
+ public:
+  explicit PyCoder(Params params) : params_(std::move(params)) { (void)made(); }
+
+  std::string backend() { return std::string(name(made()->coders.backend())); }
+  /// A call of another thread that is under way still ends well.
+  void close() {
+    made_ = ForkBound<Made>();
+    closed_ = true;
+  }
+
+ protected:
+  /// The lock is taken without the GIL, so threads that share an object wait for each other and
+  /// not for the interpreter.
+  struct Made {
+    explicit Made(const Params& params) : coders(params) { (void)coders.host(); }
+    std::mutex mutex;
+    Coders coders;
+  };
+
+  std::shared_ptr<Made> made() {
+    if (closed_) fail(Errc::already_finished, closed_sentence(params_));
+    if (!made_.get()) made_ = ForkBound<Made>(std::make_shared<Made>(params_));
+    return made_.get();
+  }
+
+  Params params_;
+
+ private:
+  static const char* closed_sentence(const EncodeParams&) { return "the encoder is closed"; }
+  static const char* closed_sentence(const DecodeParams&) { return "the decoder is closed"; }
+
+  ForkBound<Made> made_;
+  bool closed_ = false;
+};
+
+/// `with coder:`; the block's end closes it.
+template <typename Class>
+void bind_context(nb::class_<Class>& type) {
+  type.def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> Self"))
+      .def(
+          "__exit__", [](Class& self, const nb::args&) { self.close(); }, "error"_a,
+          nb::sig("def __exit__(self, *error: Any) -> None"));
+}
 
 void bind_encode(nb::module_& module);
 void bind_decode(nb::module_& module);
@@ -41,6 +175,9 @@ void bind_batch(nb::module_& module);
 void bind_async(nb::module_& module);
 void bind_info(nb::module_& module);
 void bind_video(nb::module_& module);
+
+/// True if results go to device memory: the caller said so, or chose a GPU and not `to`.
+bool wants_device(nb::handle to, const DecodeParams& params);
 
 /// The attributes of DecodeReport as an object of Python.
 nb::object report_object(const DecodeReport& report);

@@ -1,35 +1,59 @@
 // decode() and the class Decoder.
 // SPDX-License-Identifier: MIT
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <mutex>
-
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/decode_target.hpp"
-#include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
-#include "apps/python/binding/failure.hpp"
-#include "apps/python/binding/gil.hpp"
-#include "apps/python/binding/pictures.hpp"
 
 namespace zerorun::python {
 namespace {
 
-/// Decoders of one owner: the pool's caller, or an object of the class Decoder.
-struct Decoders {
-  std::mutex mutex;
-  std::unique_ptr<Decoder> host;
-  std::map<int, std::unique_ptr<DeviceDecodeBox>> on_device;
+/// What a call says about its picture.
+struct Request {
+  nb::handle format;
+  nb::handle out;     ///< the caller's arrays, or None
+  nb::handle to;      ///< "host", "device" or None
+  nb::handle stream;  ///< as the caller gave it, to keep it alive
+  std::uintptr_t on;  ///< its handle
 };
 
-using DeviceDecoderPool = CoderPool<DeviceDecodeBox, DecodeParams>;
-DeviceDecoderPool& device_decoder_pool() {
-  static auto& pool = *new DeviceDecoderPool(
-      [](const DecodeParams& p) { return DeviceDecodeBox::make(p, p.device); });
-  return pool;
+void check_target(int device, int data_device, const DecodeParams& params) {
+  if (device == kHost && data_device != kHost)
+    fail_argument("data is in the memory of a GPU, so the picture goes there too: use to='device'");
+  if (device == kHost) return;
+  check_cuda_after_fork();
+  if (params.backend == Backend::cpu)
+    fail_argument("the picture goes to a GPU, but device is 'cpu'");
+  if (params.backend == Backend::cuda && params.device != device)
+    fail_argument("out is on cuda:" + std::to_string(device) +
+                  ", but device is 'cuda:" + std::to_string(params.device) + "'");
+  if (data_device != kHost && data_device != device)
+    fail_argument("data and out are on two devices");
+}
+
+/// Where a call puts its picture; reads the header for the size. Errors: those of inspect(),
+/// ArgumentError.
+Picture make_target(const JpegData& data, const Request& request, const DecodeParams& params) {
+  const PixelFormat format = parse_format(request.format);
+  const int data_device = data.device();
+  const StreamInfo found = value_of(without_gil([&] {
+    return data_device == kHost ? inspect(data.bytes(), params.limits)
+                                : inspect(copy_to_host(data, request.on), params.limits);
+  }));
+  Picture picture;
+  if (!request.out.is_none()) {
+    picture = picture_in(request.out, format, found.width, found.height, request.on);
+    order_after(picture.arrays, request.on);
+  } else if (wants_device(request.to, params) || (request.to.is_none() && data_device != kHost)) {
+    picture = new_device_picture(format, found.width, found.height,
+                                 data_device != kHost ? data_device : params.device, request.on,
+                                 request.stream);
+  } else {
+    picture = new_picture(format, found.width, found.height);
+  }
+  check_target(picture.device, data_device, params);
+  return picture;
 }
 
 nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
@@ -37,137 +61,113 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   const DecodeParams params = decode_params(options);
   const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
   const JpegData jpeg(data, on);
-  Target target = make_target({jpeg, format, out, to, stream, on}, params);
-  Result<DecodeReport> report{Status::ok()};
-  if (target.device == kHost) {
-    DecoderPool::Lent lent = decoder_pool().take(params);
-    {
-      const WithoutGil no_gil;
-      report = lent.coder->decode(jpeg.bytes(), target.picture.view);
-    }
-    decoder_pool().give_back(std::move(lent));
-  } else {
-    DecodeParams here = params;
-    here.device = target.device;
-    DeviceDecoderPool::Lent lent = device_decoder_pool().take(here);
-    {
-      const WithoutGil no_gil;
-      report = lent.coder->decode(jpeg, target.picture.view, on);
-    }
-    device_decoder_pool().give_back(std::move(lent));
-  }
+  Picture picture = make_target(jpeg, {format, out, to, stream, on}, params);
+  auto lent = decoder_pool().take(params);
+  Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
+  decoder_pool().give_back(std::move(lent));
   value_of(std::move(report));
-  return std::move(target.picture.object);
+  return std::move(picture.object);
 }
 
-nb::object plane_array(const ComponentPlane& plane) {
-  const nb::object numpy = nb::module_::import_("numpy");
-  const nb::object array = numpy.attr("empty")(nb::make_tuple(plane.height, plane.width), "u1");
-  const Array memory = array_from(array, "plane");
-  std::copy(plane.samples.begin(), plane.samples.end(), memory.data);
-  return array;
+/// A numpy array that has the values for its memory.
+template <typename T>
+nb::object array_of(std::vector<T> values, std::initializer_list<std::size_t> shape) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = kept->data();
+  const nb::capsule owner(kept.release(),
+                          [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
 }
 
-nb::object coefficient_array(const ComponentCoefficients& blocks) {
-  const nb::object numpy = nb::module_::import_("numpy");
-  const std::size_t bytes = blocks.values.size() * sizeof(std::int16_t);
-  const nb::object array = numpy.attr("empty")(nb::make_tuple(bytes), "u1");
-  const Array memory = array_from(array, "coefficients");
-  if (bytes > 0) std::memcpy(memory.data, blocks.values.data(), bytes);
-  return array.attr("view")("i2").attr("reshape")(
-      nb::make_tuple(blocks.blocks_high, blocks.blocks_wide, 64));
+nb::object array_of(ComponentPlane& plane) {
+  return array_of(std::move(plane.samples),
+                  {static_cast<std::size_t>(plane.height), static_cast<std::size_t>(plane.width)});
 }
 
-class PyDecoder {
+nb::object array_of(ComponentCoefficients& blocks) {
+  return array_of(std::move(blocks.values), {static_cast<std::size_t>(blocks.blocks_high),
+                                             static_cast<std::size_t>(blocks.blocks_wide), 64});
+}
+
+class PyDecoder : public PyCoder<Decoders, DecodeParams> {
  public:
-  explicit PyDecoder(const nb::kwargs& options) : params_(decode_params(options)) { (void)made(); }
+  explicit PyDecoder(const nb::kwargs& options) : PyCoder(decode_params(options)) {}
 
   nb::object decode(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
                     nb::handle stream) {
-    const std::shared_ptr<Decoders> coders = made();
+    const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
     const JpegData jpeg(data, on);
-    Target target = make_target({jpeg, format, out, to, stream, on}, params_);
-    Result<DecodeReport> report{Status::ok()};
-    {
-      const WithoutGil no_gil;
-      const std::lock_guard lock(coders->mutex);
-      if (target.device == kHost) {
-        report = coders->host->decode(jpeg.bytes(), target.picture.view);
-      } else {
-        auto& box = coders->on_device[target.device];
-        if (!box) box = DeviceDecodeBox::make(params_, target.device);
-        report = box->decode(jpeg, target.picture.view, on);
-      }
-    }
-    report_ = value_of(std::move(report));
-    return std::move(target.picture.object);
+    Picture picture = make_target(jpeg, {format, out, to, stream, on}, params_);
+    report_ = value_of(without_gil([&] {
+      const std::lock_guard lock(made->mutex);
+      return made->coders.decode(jpeg, picture, on);
+    }));
+    return std::move(picture.object);
   }
 
   nb::list decode_planes(nb::handle data) {
-    return decode_parts<ComponentPlane>(data, &Decoder::decode_planes, plane_array);
+    return decode_parts<ComponentPlane>(data, &Decoder::decode_planes);
   }
   nb::list decode_coefficients(nb::handle data) {
-    return decode_parts<ComponentCoefficients>(data, &Decoder::decode_coefficients,
-                                               coefficient_array);
+    return decode_parts<ComponentCoefficients>(data, &Decoder::decode_coefficients);
   }
 
   nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }
-  std::string backend() { return std::string(name(made()->host->backend())); }
-  void close() {
-    made_ = ForkBound<Decoders>();
-    closed_ = true;
-  }
 
  private:
-  template <typename Part, typename Call, typename ToArray>
-  nb::list decode_parts(nb::handle data, Call call, const ToArray& to_array) {
-    const std::shared_ptr<Decoders> coders = made();
+  template <typename Part, typename Call>
+  nb::list decode_parts(nb::handle data, Call call) {
+    const auto made = this->made();
     const JpegData jpeg(data);
-    if (jpeg.device() != kHost)
-      fail(Errc::invalid_argument, "data must be in host memory for this call");
+    jpeg.check_host();
     std::vector<Part> parts;
-    Result<DecodeReport> report{Status::ok()};
-    {
-      const WithoutGil no_gil;
-      const std::lock_guard lock(coders->mutex);
-      report = (*coders->host.*call)(jpeg.bytes(), parts);
-    }
-    report_ = value_of(std::move(report));
+    report_ = value_of(without_gil([&] {
+      const std::lock_guard lock(made->mutex);
+      return (made->coders.host().*call)(jpeg.bytes(), parts);
+    }));
     nb::list arrays;
-    for (const Part& part : parts) arrays.append(to_array(part));
+    for (Part& part : parts) arrays.append(array_of(part));
     return arrays;
   }
 
-  std::shared_ptr<Decoders> made() {
-    if (closed_) fail(Errc::already_finished, "the decoder is closed");
-    if (!made_.get()) {
-      auto coders = std::make_shared<Decoders>();
-      coders->host = make_coder<Decoder>(params_);
-      made_ = ForkBound<Decoders>(std::move(coders));
-    }
-    return made_.get();
-  }
-
-  DecodeParams params_;
-  ForkBound<Decoders> made_;
   std::optional<DecodeReport> report_;
-  bool closed_ = false;
 };
 
 }  // namespace
 
-DecoderPool& decoder_pool() {
-  static auto& pool = *new DecoderPool(&make_coder<Decoder, DecodeParams>);
+Decoder& Decoders::host() {
+  if (!host_) host_ = make_coder<Decoder>(params_);
+  return *host_;
+}
+
+Result<DecodeReport> Decoders::decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on) {
+  if (to.device == kHost) return host().decode(jpeg.bytes(), to.view);
+  auto& box = on_device_[to.device];
+  if (!box) box = DeviceDecodeBox::make(params_, to.device);
+  return box->decode(jpeg, to.view, on);
+}
+
+CoderPool<Decoders, DecodeParams>& decoder_pool() {
+  static auto& pool = *new CoderPool<Decoders, DecodeParams>(
+      [](const DecodeParams& params) { return std::make_unique<Decoders>(params); });
   return pool;
 }
 
+bool wants_device(nb::handle to, const DecodeParams& params) {
+  if (to.is_none()) return params.backend == Backend::cuda;
+  const std::string text = utf8_of(nb::str(to));
+  if (text == "host") return false;
+  if (text == "device") return true;
+  fail_argument("to is '" + text + "', but must be None, 'host' or 'device'");
+}
+
 void bind_decode(nb::module_& module) {
-  using namespace nb::literals;
   module.def("decode", &decode_once, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
              "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
              nb::sig(docs::kDecodeSig), docs::kDecode);
-  nb::class_<PyDecoder>(module, "Decoder", docs::kDecoder)
+  nb::class_<PyDecoder> decoder(module, "Decoder", docs::kDecoder);
+  decoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[DecodeOptions]) -> None"))
       .def("decode", &PyDecoder::decode, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
@@ -180,13 +180,8 @@ void bind_decode(nb::module_& module) {
       .def_prop_ro("report", &PyDecoder::report, nb::sig("def report(self) -> Optional[Report]"),
                    docs::kDecoderReport)
       .def_prop_ro("backend", &PyDecoder::backend, "'cpu' or 'cuda'.")
-      .def("close", &PyDecoder::close, "Gives up the decoder; later calls raise an error.")
-      .def(
-          "__enter__", [](nb::handle self) { return nb::borrow(self); },
-          nb::sig("def __enter__(self) -> Decoder"))
-      .def(
-          "__exit__", [](PyDecoder& self, const nb::args&) { self.close(); }, "error"_a,
-          nb::sig("def __exit__(self, *error: Any) -> None"));
+      .def("close", &PyDecoder::close, "Gives up the decoder; later calls raise an error.");
+  bind_context(decoder);
 }
 
 }  // namespace zerorun::python

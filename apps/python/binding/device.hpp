@@ -3,21 +3,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "apps/python/binding/arrays.hpp"
-#include "apps/python/binding/batch_input.hpp"
-#include "apps/python/binding/images.hpp"
-#include "apps/python/binding/pictures.hpp"
+#include "apps/python/binding/frames.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::python {
+
+struct DecodeJob;
 
 /// The CUDA device of the bytes from `first` to `last`; kHost for pinned memory of the host.
 /// Errors: DeviceError; ArgumentError for memory that no device can read.
@@ -43,10 +40,11 @@ class DeviceEncodeBox {
   virtual void encode_into(Image& image, const Array& out, const Array& size,
                            std::uintptr_t stream) = 0;
   /// For each image its bytes or an error. Ctrl-C ends it.
-  virtual std::vector<nb::object> encode_batch(std::vector<Image*>& images,
+  virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                                std::uintptr_t stream) = 0;
 };
 
+/// Needs no GIL.
 class DeviceDecodeBox {
  public:
   static std::unique_ptr<DeviceDecodeBox> make(DecodeParams params, int device);
@@ -62,18 +60,16 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 Picture new_device_picture(PixelFormat format, int width, int height, int device,
                            std::uintptr_t stream, nb::handle stream_owner);
 
-/// Decodes streams of any sizes side by side into `results`: for each its arrays or an error. Null
-/// inputs are left out; their result is there already.
+/// Decodes streams of any sizes side by side: each job gets its arrays or an error.
 struct DeviceBatch {
   PixelFormat format;
   std::uintptr_t stream;
   int workers;
 };
-nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>& inputs,
-                                nb::list results, const DeviceBatch& batch,
-                                const DecodeParams& params, nb::handle stream_owner);
+void decode_batch_to_device(std::vector<DecodeJob>& jobs, const DeviceBatch& batch,
+                            DecodeParams params, nb::handle stream_owner);
 
-/// Gives unused device memory back to the system, and ends the lanes of decode_batch().
+/// Gives unused device memory back to the system, and the decoders of decode_batch().
 void release_device_memory();
 
 /// Adds the class DeviceArray.

@@ -1,7 +1,6 @@
 // What a build without CUDA says about arrays in device memory.
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/device.hpp"
-#include "apps/python/binding/failure.hpp"
 
 namespace zerorun::python {
 
@@ -30,8 +29,7 @@ Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handl
   fail(Errc::cuda_not_built, {});
 }
 
-nb::list decode_batch_to_device(const std::vector<std::unique_ptr<BatchInput>>&, nb::list,
-                                const DeviceBatch&, const DecodeParams&, nb::handle) {
+void decode_batch_to_device(std::vector<DecodeJob>&, const DeviceBatch&, DecodeParams, nb::handle) {
   fail(Errc::cuda_not_built, {});
 }
 

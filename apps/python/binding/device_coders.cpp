@@ -1,16 +1,12 @@
 // Encoders and decoders for device memory.
 // SPDX-License-Identifier: MIT
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <span>
 #include <utility>
 
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/device_memory.hpp"
-#include "apps/python/binding/failure.hpp"
-#include "apps/python/binding/forks.hpp"
-#include "apps/python/binding/gil.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::python {
@@ -28,16 +24,16 @@ std::size_t likely_bytes(const ConstFrameView& frame) {
 
 /// Errors: ArgumentError for memory that the device cannot write.
 void check_writable(const Array& array, const char* name) {
-  if (!array.writable || array.dimensions != 1 || (array.shape[0] > 1 && array.stride[0] != 1))
-    fail(Errc::invalid_argument, std::string(name) + " must be writable bytes one after another");
-  if (array.shape[0] == 0) fail(Errc::invalid_argument, std::string(name) + " is empty");
+  if (!array.writable || !array.is_flat())
+    fail_argument(std::string(name) + " must be writable bytes one after another");
+  if (array.shape[0] == 0) fail_argument(std::string(name) + " is empty");
   if (array.device != kHost) return;
   cudaPointerAttributes attributes{};
   const cudaError_t error = cudaPointerGetAttributes(&attributes, array.data);
   if (error != cudaSuccess) (void)cudaGetLastError();
   if (error != cudaSuccess || attributes.type != cudaMemoryTypeHost)
-    fail(Errc::invalid_argument,
-         std::string(name) + " must be on the GPU or in pinned memory, which the GPU can write");
+    fail_argument(std::string(name) +
+                  " must be on the GPU or in pinned memory, which the GPU can write");
 }
 
 /// The device has found that the picture cannot be so small. How small it can be, it does not tell.
@@ -47,10 +43,6 @@ Status size_not_reached(const SizeGoal& goal) {
   return Status(Errc::size_not_reached,
                 "the smallest stream of this picture has more than the " + std::to_string(most) +
                     " bytes that were asked for; ask for more, or scale the picture down");
-}
-
-nb::bytes bytes_at(const std::byte* data, std::size_t size) {
-  return nb::bytes(reinterpret_cast<const char*>(data), size);
 }
 
 class EncodeBox final : public DeviceEncodeBox {
@@ -65,14 +57,8 @@ class EncodeBox final : public DeviceEncodeBox {
       if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
       return nb::borrow<nb::bytes>(results[0]);
     }
-    std::size_t size = 0;
-    Status status;
-    {
-      const WithoutGil no_gil;
-      status = run(image.view(), stream, size);
-    }
-    check(std::move(status));
-    return bytes_at(out_.data(), size);
+    const std::size_t size = value_of(without_gil([&] { return run(image.view(), stream); }));
+    return nb::bytes(out_.data(), size);
   }
 
   void encode_into(Image& image, const Array& out, const Array& size,
@@ -80,20 +66,17 @@ class EncodeBox final : public DeviceEncodeBox {
     check_writable(out, "out");
     check_writable(size, "size_out");
     if (size.shape[0] != 8 || reinterpret_cast<std::uintptr_t>(size.data) % 8 != 0)
-      fail(Errc::invalid_argument, "size_out must be 8 bytes at an address that 8 divides");
+      fail_argument("size_out must be 8 bytes at an address that 8 divides");
     order_after(image.arrays(), stream);
-    Status status;
-    {
-      const WithoutGil no_gil;
+    check(without_gil([&] {
       const OnDevice current(device_);
-      status = encoder_.encode(image.view(), reinterpret_cast<std::byte*>(out.data),
-                               static_cast<std::size_t>(out.shape[0]),
-                               reinterpret_cast<std::size_t*>(size.data), stream_of(stream));
-    }
-    check(std::move(status));
+      return encoder_.encode(image.view(), reinterpret_cast<std::byte*>(out.data),
+                             static_cast<std::size_t>(out.shape[0]),
+                             reinterpret_cast<std::size_t*>(size.data), stream_of(stream));
+    }));
   }
 
-  std::vector<nb::object> encode_batch(std::vector<Image*>& images,
+  std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                        std::uintptr_t stream) override {
     std::vector<nb::object> results(images.size());
     std::vector<ConstFrameView> frames;
@@ -154,21 +137,19 @@ class EncodeBox final : public DeviceEncodeBox {
     return true;
   }
 
-  Status run(const ConstFrameView& frame, std::uintptr_t stream, std::size_t& size) {
+  /// The size of the stream, which is in out_.
+  Result<std::size_t> run(const ConstFrameView& frame, std::uintptr_t stream) {
     const OnDevice current(device_);
     std::size_t capacity = std::max(likely_bytes(frame), out_.capacity());
     for (;;) {
-      Status status = out_.resize(capacity);
-      if (status) status = sizes_.resize(sizeof(std::size_t));
-      if (!status) return status;
+      ZR_TRY(out_.resize(capacity));
+      ZR_TRY(sizes_.resize(sizeof(std::size_t)));
       auto* written = reinterpret_cast<std::size_t*>(sizes_.data());
-      status = encoder_.encode(frame, out_.data(), capacity, written, stream_of(stream));
-      if (!status) return status;
-      status = cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
-      if (!status) return status;
-      size = *written;
+      ZR_TRY(encoder_.encode(frame, out_.data(), capacity, written, stream_of(stream)));
+      ZR_TRY(cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize"));
+      const std::size_t size = *written;
       if (size == 0) return size_not_reached(encoder_.params().size);
-      if (size <= capacity) return Status::ok();
+      if (size <= capacity) return size;
       capacity = size;
     }
   }
@@ -196,22 +177,24 @@ class DecodeBox final : public DeviceDecodeBox {
   int device_;
 };
 
+/// A coder of the library for the device.
+template <typename Coder, typename Params>
+Coder make_on(Params params, int device) {
+  check_cuda_after_fork();
+  note_cuda_use();
+  params.backend = Backend::cuda;
+  params.device = device;
+  return value_of(Coder::create(params));
+}
+
 }  // namespace
 
 std::unique_ptr<DeviceEncodeBox> DeviceEncodeBox::make(EncodeParams params, int device) {
-  check_cuda_after_fork();
-  note_cuda_use();
-  params.backend = Backend::cuda;
-  params.device = device;
-  return std::make_unique<EncodeBox>(value_of(DeviceEncoder::create(params)), device);
+  return std::make_unique<EncodeBox>(make_on<DeviceEncoder>(std::move(params), device), device);
 }
 
 std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams params, int device) {
-  check_cuda_after_fork();
-  note_cuda_use();
-  params.backend = Backend::cuda;
-  params.device = device;
-  return std::make_unique<DecodeBox>(value_of(DeviceDecoder::create(params)), device);
+  return std::make_unique<DecodeBox>(make_on<DeviceDecoder>(params, device), device);
 }
 
 }  // namespace zerorun::python

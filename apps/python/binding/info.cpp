@@ -7,12 +7,9 @@
 
 #include <string>
 
+#include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/device.hpp"
 #include "apps/python/binding/docs.hpp"
-#include "apps/python/binding/failure.hpp"
-#include "apps/python/binding/gil.hpp"
-#include "apps/python/binding/pictures.hpp"
 #include "codec/base/test_devices.hpp"
 #include "zerorun/backend.hpp"
 
@@ -41,28 +38,16 @@ nb::list component_list(const std::vector<ComponentInfo>& components) {
 }
 
 const char* color_name(ColorModel color) {
-  switch (color) {
-    case ColorModel::gray:
-      return "gray";
-    case ColorModel::ycbcr:
-      return "ycbcr";
-    case ColorModel::rgb:
-      return "rgb";
-  }
-  return "ycbcr";
+  if (color == ColorModel::gray) return "gray";
+  return color == ColorModel::rgb ? "rgb" : "ycbcr";
 }
 
 nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   const StreamLimits limits =
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
   const JpegData jpeg(data);
-  if (jpeg.device() != kHost) fail(Errc::invalid_argument, "data must be in host memory");
-  Result<StreamInfo> result{Status::ok()};
-  {
-    const WithoutGil no_gil;
-    result = inspect(jpeg.bytes(), limits);
-  }
-  const StreamInfo info = value_of(std::move(result));
+  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
+  const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
   nb::object subsampling = nb::none();
   if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
   return call_python(
@@ -95,8 +80,8 @@ std::vector<std::string> instruction_set_names() {
 void release_all() {
   encoder_pool().clear();
   decoder_pool().clear();
-  device_encoder_pool().clear();
-  device_batch_encoder_pool().clear();
+  batch_encoder_pool().clear();
+  release_workers();
   release_device_memory();
 }
 
@@ -115,7 +100,6 @@ nb::object report_object(const DecodeReport& report) {
 }
 
 void bind_info(nb::module_& module) {
-  using namespace nb::literals;
   module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a, nb::sig(docs::kInspectSig),
              docs::kInspect);
   module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"), docs::kDevices);

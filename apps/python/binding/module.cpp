@@ -1,11 +1,6 @@
 // The extension module zerorun._zerorun.
 // SPDX-License-Identifier: MIT
-#include <nanobind/nanobind.h>
-
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/device.hpp"
-#include "apps/python/binding/failure.hpp"
-#include "apps/python/binding/forks.hpp"
 
 NB_MODULE(_zerorun, module) {
   using namespace zerorun::python;

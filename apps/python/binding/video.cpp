@@ -10,9 +10,6 @@
 #include <vector>
 
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/gil.hpp"
-#include "apps/python/binding/locked.hpp"
-#include "apps/python/binding/pictures.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::python {
@@ -52,23 +49,14 @@ class PacketWriter {
     const JpegData data(jpeg);
     const auto shared = opened(file_);
     const Locked lock(shared->mutex);
-    Status status;
-    {
-      const WithoutGil no_gil;
-      status = shared->file->write(data.bytes(), {frames_, 1});
-    }
-    check(std::move(status));
+    check(without_gil([&] { return shared->file->write(data.bytes(), {frames_, 1}); }));
     ++frames_;
   }
 
   void finish() {
     const auto shared = opened(file_);
     const Locked lock(shared->mutex);
-    Status status;
-    {
-      const WithoutGil no_gil;
-      status = shared->file->finish();
-    }
+    Status status = without_gil([&] { return shared->file->finish(); });
     file_ = {};
     check(std::move(status));
   }
@@ -91,13 +79,9 @@ class PacketReader {
   nb::object read() {
     const auto shared = opened(file_);
     const Locked lock(shared->mutex);
-    Result<bool> more{Status::ok()};
-    {
-      const WithoutGil no_gil;
-      more = shared->file->read(packet_, time_);
-    }
-    if (!value_of(std::move(more))) return nb::none();
-    return nb::bytes(reinterpret_cast<const char*>(packet_.data()), packet_.size());
+    if (!value_of(without_gil([&] { return shared->file->read(packet_, time_); })))
+      return nb::none();
+    return nb::bytes(packet_.data(), packet_.size());
   }
 
   /// In units of 1/fps; files without a rate count 25 frames a second.
@@ -109,14 +93,9 @@ class PacketReader {
     const double seconds = static_cast<double>(frame) / rate.value();
     const double pts = seconds / info.time_base.value() + 0.5;
     constexpr double kMostPts = 1e18;  // and the first one of the file still fits beside it
-    if (frame < 0 || !(pts < kMostPts))
-      fail(Errc::invalid_argument, "there is no frame " + std::to_string(frame));
-    Result<std::int64_t> found{Status::ok()};
-    {
-      const WithoutGil no_gil;
-      found = shared->file->seek(info.first_pts + static_cast<std::int64_t>(pts));
-    }
-    return value_of(std::move(found));
+    if (frame < 0 || !(pts < kMostPts)) fail_argument("there is no frame " + std::to_string(frame));
+    return value_of(without_gil(
+        [&] { return shared->file->seek(info.first_pts + static_cast<std::int64_t>(pts)); }));
   }
 
   nb::tuple info() const {
@@ -140,7 +119,6 @@ constexpr char kInfoSig[] = "def info(self) -> tuple[int, int, int, int, int, st
 }  // namespace
 
 void bind_video(nb::module_& module) {
-  using namespace nb::literals;
   nb::class_<PacketWriter>(module, "PacketWriter")
       .def(nb::init<const std::string&, int, int, std::int64_t, std::int64_t, nb::handle, bool>(),
            "path"_a, "width"_a, "height"_a, "fps_num"_a, "fps_den"_a, "format"_a, "overwrite"_a)

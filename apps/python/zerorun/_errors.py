@@ -67,17 +67,20 @@ class FileError(Error, OSError):
         return str(self.args[0])
 
 
-_CLASSES = {
-    "argument": ArgumentError,
-    "corrupt": CorruptError,
-    "unsupported": UnsupportedError,
-    "capacity": CapacityError,
-    "device": DeviceError,
-    "io": FileError,
+# By the hundreds of the number.
+_GROUPS = {
+    1: ("argument", ArgumentError),
+    2: ("corrupt", CorruptError),
+    3: ("unsupported", UnsupportedError),
+    4: ("capacity", CapacityError),
+    5: ("device", DeviceError),
+    6: ("io", FileError),
 }
 
 
-def make_error(message: str, code: str, number: int, group: str, byte_offset: Optional[int],
-               restart_interval: Optional[int], detail: str) -> Error:
-    return _CLASSES.get(group, Error)(message, code, number, group, byte_offset,
-                                      restart_interval, detail)
+def make_error(message: str, code: str, number: int, byte_offset: int, restart_interval: int,
+               detail: str) -> Error:
+    """The exception of a status of the C++ library, where -1 means unknown."""
+    group, kind = _GROUPS.get(number // 100, ("none", Error))
+    return kind(message, code, number, group, byte_offset if byte_offset >= 0 else None,
+                restart_interval if restart_interval >= 0 else None, detail)

@@ -92,8 +92,24 @@ struct PictureContent {
   int orientation = 1;             ///< EXIF's, 1 to 8: how the stored picture has to be turned
   int bits = 0;                    ///< of a sample; 0 = not known
   bool has_alpha = false;
+  int pages = 1;  ///< pictures in the file; the first one is read
 
   bool empty() const noexcept { return icc.empty() && exif.empty() && xmp.empty(); }
+};
+
+/// A stream of a container beside the video stream that is read.
+enum class StreamKind : std::uint8_t { video, sound, subtitles, attachment, cover, data };
+struct StreamContent {
+  StreamKind kind = StreamKind::data;
+  std::string codec;            ///< FFmpeg's name
+  std::string language, title;  ///< empty if the file does not tell
+  double delay_seconds = 0.0;   ///< after the first picture
+};
+
+/// Times in seconds after the start of the container.
+struct Chapter {
+  double start = 0.0, end = 0.0;
+  std::string title;
 };
 
 /// Of a container and its video stream.
@@ -109,6 +125,9 @@ struct ContainerContent {
   int bits = 0;              ///< of a sample; 0 = not known
   bool has_alpha = false, is_rgb = false;
   std::string stereo_mode;  ///< FFmpeg's name of a stereo layout; empty for one picture
+  bool is_default = false;  ///< the video stream has the flag of those that players choose
+  std::vector<StreamContent> streams;
+  std::vector<Chapter> chapters;
 };
 
 /// `content.exif`, whose orientation tag, if it has one, says `content.orientation`. If it is empty

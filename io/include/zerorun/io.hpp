@@ -4,6 +4,7 @@
 #pragma once
 
 #include "zerorun/content.hpp"
+#include "zerorun/ledger.hpp"
 #include "zerorun/convert.hpp"
 #include "zerorun/sink.hpp"
 #include "zerorun/source.hpp"

@@ -36,6 +36,8 @@ struct SinkOptions {
   /// Copy the audio of this file, from `audio_start_seconds` on: the time of SourceInfo::first_pts
   /// keeps sound and picture together. Empty = no audio.
   std::string audio_from;
+  /// Copy the subtitles and attachments of this file, in the same range of time. Empty = none.
+  std::string streams_from;
   double audio_start_seconds = 0.0;
   double audio_end_seconds = -1.0;  ///< < 0 = to the end
   /// The format of raw video (Location::format "raw", or .yuv, .rgb, .raw): as

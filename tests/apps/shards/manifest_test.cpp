@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apps/shards/hash.hpp"
-#include "apps/shards/shard_paths.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -267,21 +267,45 @@ TEST(DeviceNames, FindAllDevices) {
   EXPECT_FALSE(all.all_devices);
 }
 
+Frame picture() {
+  Frame frame = *Frame::create(PixelFormat::yuv420p, 64, 48);
+  for (std::size_t p = 0; p < 3; ++p)
+    for (int y = 0; y < (p == 0 ? 48 : 24); ++y)
+      for (int x = 0; x < (p == 0 ? 64 : 32); ++x)
+        frame.view().data[p][y * frame.view().stride_bytes[p] + x] =
+            static_cast<std::uint8_t>(3 * x + 5 * y + static_cast<int>(p));
+  return frame;
+}
+
+/// The CPU goes on where an automatic choice took the only device, which fails.
+TEST(SeveralTestDevices, LeaveTheCpuWhereTheOnlyOneFails) {
+  const PretendedDevices one({.count = 1, .failing = 0, .frames = 2});
+  const Frame frame = picture();
+  AsyncEncodeParams params;
+  params.lanes = 1;
+  auto encoder = AsyncEncoder::create(params);
+  ASSERT_TRUE(encoder) << encoder.status().message();
+  EXPECT_EQ(encoder->backend(), Backend::cuda);
+  EncodedFrame out;
+  std::vector<int> took;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(encoder->submit(frame.view()));
+    ASSERT_EQ(encoder->receive(out, true), Received::frame);
+    ASSERT_TRUE(out.status) << out.status.message();
+    took.push_back(out.device);
+  }
+  EXPECT_EQ(took, (std::vector{0, 0, kCpuDevice, kCpuDevice}));
+  EXPECT_EQ(indices(encoder->lost_devices()), std::vector{0});
+}
+
 /// Real coders of the CPU that pretend to be devices, one of which fails.
 TEST(SeveralTestDevices, GiveTheSameBytesInOrder) {
   const PretendedDevices three({.count = 3, .failing = 1, .frames = 5});
-  auto frame = Frame::create(PixelFormat::yuv420p, 64, 48);
-  ASSERT_TRUE(frame);
-  for (int p = 0; p < 3; ++p)
-    for (int y = 0; y < plane_rows(PixelFormat::yuv420p, p, 48); ++y)
-      for (int x = 0; x < (p == 0 ? 64 : 32); ++x)
-        frame->view().data[static_cast<std::size_t>(p)]
-                          [y * frame->view().stride_bytes[static_cast<std::size_t>(p)] + x] =
-            static_cast<std::uint8_t>(3 * x + 5 * y + p);
+  const Frame frame = picture();
   EncodeParams alone_params;
   alone_params.backend = Backend::cpu;
   std::vector<std::byte> wanted;
-  ASSERT_TRUE(Encoder::create(alone_params)->encode(std::as_const(*frame).view(), wanted));
+  ASSERT_TRUE(Encoder::create(alone_params)->encode(frame.view(), wanted));
   AsyncEncodeParams params;
   params.encode.backend = Backend::cuda;
   params.devices = {0, 1, 2};
@@ -294,7 +318,7 @@ TEST(SeveralTestDevices, GiveTheSameBytesInOrder) {
     return sent >= 300 && (sent >= 100'000 || !encoder->lost_devices().empty());
   };
   for (int sent = 0, got = 0; !(is_enough(sent) && got == sent);) {
-    if (!is_enough(sent) && encoder->submit(std::as_const(*frame).view())) {
+    if (!is_enough(sent) && encoder->submit(frame.view())) {
       ++sent;
       continue;
     }

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "codec/api/pipelines.hpp"
 #include "codec/api/quality_encoder.hpp"
 #include "codec/arith/quality_search.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "codec/pipeline/pipelines.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/random.hpp"
@@ -100,7 +100,7 @@ class Coder {
   Bytes stream(int quality_16ths) {
     change_setting(params_, {quality_16ths, 0}, setup_);
     std::array<HuffmanSpec, 4> specs;
-    EncodePipeline& pipeline = pipelines_.first();
+    EncodePipeline& pipeline = pipelines_.active();
     EXPECT_TRUE(pipeline.encode_scan(setup_, frame_, specs));
     std::vector<std::uint8_t> header;
     (void)write_header(make_stream_header(params_, setup_, specs), header);

@@ -1,7 +1,7 @@
 // How far clipped samples are moved, against a plain, slow form; and the ranges that this may
 // reach.
 // SPDX-License-Identifier: MIT
-#include "codec/arith/overshoot.hpp"
+#include "codec/arith/tune.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,6 @@
 #include <cstdlib>
 
 #include "codec/arith/dct8.hpp"
-#include "codec/arith/tune.hpp"
 #include "codec/pipeline/tune_rules.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "tests/support/random.hpp"

@@ -1,6 +1,6 @@
 // Unstuffing in pieces against the reference stage.
 // SPDX-License-Identifier: MIT
-#include "codec/fast/unstuffer.hpp"
+#include "codec/fast/scan_decoder.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 // When the CPU takes the place of CUDA.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/backend_choice.hpp"
+#include "codec/api/pipelines.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ struct Fake {
 
 struct Fakes {
   explicit Fakes(Errc failure, bool has_spare = true)
-      : pipelines(std::make_unique<Fake>(Fake{failure}),
+      : pipelines(std::make_unique<Fake>(Fake{failure}), 0,
                   has_spare ? std::function([this]() -> Result<std::unique_ptr<Fake>> {
                     ++spares;
                     if (spare_fails) return Status(Errc::out_of_memory, "no spare");

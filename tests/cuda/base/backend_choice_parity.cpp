@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <vector>
 
-#include "cuda/base/test_limits.hpp"
+#include "cuda/base/this_device.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"

@@ -12,12 +12,14 @@
 #include <span>
 #include <thread>
 
-#include "tests/cuda/base/late_writer.hpp"
 #include "tests/cuda/break_device.hpp"
+#include "tests/cuda/late_word.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace zerorun::test {
 namespace {
+
+constexpr std::uint32_t kLateWords = 64 * 256;
 
 class EndFlagParity : public GpuTest {
  protected:
@@ -73,7 +75,8 @@ TEST_F(EndFlagParity, LateWordsComeBeforeTheFlag) {
   ASSERT_TRUE(words.reserve(kLateWords));
   const std::span<const std::uint32_t> written(words.data(), kLateWords);
   for (std::uint32_t turn = 1; turn <= 2000; ++turn) {
-    ASSERT_EQ(write_late(words.data(), turn, turn % 32 * 1000, stream_.get()), cudaSuccess);
+    ASSERT_EQ(write_late(words.data(), kLateWords, turn, turn % 32 * 1000, stream_.get()),
+              cudaSuccess);
     ASSERT_TRUE(end_.wait(stream_.get()));
     ASSERT_EQ(std::ranges::count(written, turn), kLateWords) << "turn " << turn;
   }
@@ -95,7 +98,8 @@ TEST_F(EndFlagParity, SleepsIfTheApplicationWantsThat) {
   std::chrono::nanoseconds busy{};
   std::uint32_t turn = 0, right = 0;
   for (; ready && turn < 50; ++turn) {
-    if (write_late(words.data(), turn + 1, 1'000'000, stream.get()) != cudaSuccess) break;
+    if (write_late(words.data(), kLateWords, turn + 1, 1'000'000, stream.get()) != cudaSuccess)
+      break;
     const auto begin = time_of_thread();
     if (!end.wait(stream.get())) break;
     busy += time_of_thread() - begin;

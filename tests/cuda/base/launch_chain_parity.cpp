@@ -1,13 +1,12 @@
 // A chain's kernels run one behind the other, with the arguments of this time.
 // SPDX-License-Identifier: MIT
 #include <cstdint>
-#include <future>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/cuda/base/chain_kernels.hpp"
+#include "tests/cuda/base/other_capture.hpp"
 #include "tests/cuda/device_array.hpp"
 #include "tests/support/gpu.hpp"
 
@@ -94,25 +93,13 @@ TEST_F(LaunchChainParity, ARefusedKernelIsTold) {
 
 /// Graphs that are made meanwhile do not disturb another thread's capture.
 TEST_F(LaunchChainParity, CapturesOfOthersGoOn) {
-  Stream other;
-  ASSERT_TRUE(other.create());
-  std::promise<void> begun, enough;
-  std::thread captor([&] {
-    EXPECT_EQ(cudaStreamBeginCapture(other.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
-    begun.set_value();
-    enough.get_future().wait();
-    cudaGraph_t graph = nullptr;
-    EXPECT_EQ(cudaStreamEndCapture(other.get(), &graph), cudaSuccess);
-    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  });
-  begun.get_future().wait();
+  CaptureOfAnotherThread other;
   for (std::uint32_t turn = 0; turn < 3; ++turn) {
     chain_.begin(stream_.get(), true);
     EXPECT_EQ(add_append(chain_, values_->data(), turn), cudaSuccess);
     EXPECT_EQ(chain_.launch(), cudaSuccess);
   }
-  enough.set_value();
-  captor.join();
+  other.end();
   EXPECT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
   EXPECT_EQ(chain_.replays(), 2u);
 }

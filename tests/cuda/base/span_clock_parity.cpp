@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codec/base/device_spans.hpp"
-#include "codec/base/squared_error.hpp"
+#include "codec/base/frame_distance.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cuda/base/test_limits.hpp"
+#include "cuda/base/this_device.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace zerorun::test {

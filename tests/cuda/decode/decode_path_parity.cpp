@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -49,6 +50,17 @@ testing::AssertionResult is_number(std::int64_t cpu_scans, std::int64_t expected
          << "the CPU decoded " << cpu_scans << " scans, not " << expected;
 }
 
+EncodeParams params_of(int quality, RestartPolicy restart = RestartPolicy::none(),
+                       HuffmanTables huffman = HuffmanTables::standard,
+                       Subsampling sampling = Subsampling::s420) {
+  EncodeParams params;
+  params.quality = quality;
+  params.restart = restart;
+  params.huffman = huffman;
+  params.subsampling = sampling;
+  return params;
+}
+
 /// Both public decoders of the CUDA backend, used for image after image.
 class DecodePathParity : public GpuTest {
  protected:
@@ -76,22 +88,24 @@ class DecodePathParity : public GpuTest {
     expect_on_device(jpeg, on_cpu);
   }
 
-  void expect_on_device(const Jpeg& jpeg, int on_cpu) {
+  void expect_on_device(const Jpeg& jpeg, int on_cpu, PixelFormat format = PixelFormat::rgb24) {
     const auto info = inspect(jpeg);
     ASSERT_TRUE(info);
-    TestFrame expected(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+    TestFrame expected(format, info->width, info->height, Layout::padded);
     const auto report = pair_->cpu().decode(jpeg, expected.view());
     ASSERT_TRUE(report);
     EXPECT_EQ(report->cpu_scans, 0) << "on the CPU";
-    const DeviceArray<std::byte> on_device(jpeg);
+    Jpeg behind_one(1);  // no alignment is asked for
+    behind_one.insert(behind_one.end(), jpeg.begin(), jpeg.end());
+    const DeviceArray<std::byte> on_device(behind_one);
     for (const bool from_device : {false, true}) {
       SCOPED_TRACE(from_device ? "decode_device()" : "DeviceDecoder::decode()");
-      TestFrame found(PixelFormat::rgb24, info->width, info->height, Layout::padded);
+      TestFrame found(format, info->width, info->height, Layout::padded);
       DeviceTwin twin(found);
-      const auto result =
-          from_device
-              ? device_->decode_device(on_device.data(), jpeg.size(), twin.view(), stream_.get())
-              : device_->decode(pair_->placed(jpeg), twin.view(), stream_.get());
+      const auto result = from_device
+                              ? device_->decode_device(on_device.data() + 1, jpeg.size(),
+                                                       twin.view(), stream_.get())
+                              : device_->decode(pair_->placed(jpeg), twin.view(), stream_.get());
       ASSERT_EQ(difference(report, result), "");
       EXPECT_TRUE(is_number(result->cpu_scans, on_cpu));
       twin.download();
@@ -152,14 +166,22 @@ TEST_F(DecodePathParity, OurStreamsOfAllKindsTakeIt) {
   });
 }
 
+TEST_F(DecodePathParity, EveryFormatInDeviceMemory) {
+  const Jpeg jpeg = encode(Content::photo, 151, 99, params_of(90, RestartPolicy::automatic()));
+  for (const PixelFormat format : kAllFormats) {
+    SCOPED_TRACE(name(format));
+    expect_on_device(jpeg, 0, format);
+  }
+  TestFrame wrong(PixelFormat::rgb24, 150, 99, Layout::padded);
+  DeviceTwin twin(wrong);
+  EXPECT_EQ(device_->decode(jpeg, twin.view(), stream_.get()).status().code(), Errc::invalid_frame);
+}
+
 /// A decoder keeps the tables of the image before; these differ in some of them each.
 TEST_F(DecodePathParity, ImagesWithTablesOfTheirOwn) {
-  const auto jpeg_of = [](Subsampling subsampling, HuffmanTables huffman, int quality) {
-    EncodeParams params;
-    params.subsampling = subsampling;
-    params.huffman = huffman;
-    params.quality = quality;
-    return encode(Content::photo, 203, 117, params);
+  const auto jpeg_of = [](Subsampling sampling, HuffmanTables huffman, int quality) {
+    return encode(Content::photo, 203, 117,
+                  params_of(quality, RestartPolicy::automatic(), huffman, sampling));
   };
   constexpr auto kColour = Subsampling::s420, kGrey = Subsampling::gray;
   constexpr auto kStandard = HuffmanTables::standard, kOptimal = HuffmanTables::optimal;
@@ -199,10 +221,7 @@ TEST_F(DecodePathParity, EveryContentAndSizeTakesIt) {
       const bool hardly_synchronises =
           content == Content::noise || content == Content::extreme || content == Content::checker;
       SCOPED_TRACE(testing::Message() << name(content) << " " << size);
-      EncodeParams params;
-      params.restart = RestartPolicy::none();
-      params.quality = 100;
-      expect(encode(content, size, size + 5, params),
+      expect(encode(content, size, size + 5, params_of(100)),
              size == 1000 && hardly_synchronises ? kAnyNumber : none_unless_exhaustive());
       if (HasFailure()) return;
     }
@@ -215,11 +234,7 @@ TEST_F(DecodePathParity, DenseScansTakeIt) {
       for (const Content content : {Content::photo, Content::noise})
         for (const auto& restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(1)}) {
           SCOPED_TRACE(testing::Message() << name(content) << " q" << quality);
-          EncodeParams params;
-          params.restart = restart;
-          params.huffman = huffman;
-          params.quality = quality;
-          expect(encode(content, 1920, 1080, params),
+          expect(encode(content, 1920, 1080, params_of(quality, restart, huffman)),
                  content == Content::noise ? kAnyNumber : none_unless_exhaustive());
           if (HasFailure()) return;
         }
@@ -230,12 +245,9 @@ TEST_F(DecodePathParity, SerialWalksGiveTheSame) {
   const auto give = [this](Content content, int quality, HuffmanTables huffman) {
     for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444}) {
       SCOPED_TRACE(testing::Message() << name(content) << " q" << quality << " " << name(sampling));
-      EncodeParams params;
-      params.restart = RestartPolicy::none();
-      params.subsampling = sampling;
-      params.huffman = huffman;
-      params.quality = quality;
-      expect(encode(content, 1920, 1080, params), 0);
+      expect(
+          encode(content, 1920, 1080, params_of(quality, RestartPolicy::none(), huffman, sampling)),
+          0);
     }
   };
   give(Content::photo, 95, HuffmanTables::standard);
@@ -298,10 +310,7 @@ TEST_F(DecodePathParity, WideLevelsGiveTheSame) {
           return is_white ? value - random.below(grain) * (value != 0)
                           : value + random.below(grain) * (value == 0);
         };
-        EncodeParams params;
-        params.restart = RestartPolicy::none();
-        params.quality = 100;
-        expect(encode(drawn(width, width * 9 / 16, draw), params),
+        expect(encode(drawn(width, width * 9 / 16, draw), params_of(100)),
                grain == 1 ? none_unless_exhaustive() : kAnyNumber);
         if (HasFailure()) return;
       }
@@ -312,11 +321,9 @@ TEST_F(DecodePathParity, WideLevelsGiveTheSame) {
 TEST_F(DecodePathParity, MorePairsThanThereIsRoomFor) {
   for (const int quality : {4, 8}) {
     SCOPED_TRACE(testing::Message() << "q" << quality);
-    EncodeParams params;
-    params.restart = RestartPolicy::none();
-    params.huffman = HuffmanTables::optimal;
-    params.quality = quality;
-    expect(encode(Content::noise, 4096, 4096, params), 0);
+    expect(encode(Content::noise, 4096, 4096,
+                  params_of(quality, RestartPolicy::none(), HuffmanTables::optimal)),
+           0);
   }
 }
 
@@ -335,10 +342,7 @@ TEST_F(DecodePathParity, MediumChunksGiveTheSame) {
       for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
         for (const int width : {320, 640, 1280, 1920}) {
           SCOPED_TRACE(testing::Message() << "q" << quality << ", " << width << " wide");
-          EncodeParams params;
-          params.restart = restart;
-          params.huffman = huffman;
-          params.quality = quality;
+          const EncodeParams params = params_of(quality, restart, huffman);
           const int height = width * 9 / 16;
           for (const TestFrame& frame :
                {drawn(width, height, lines), drawn(width, height, halves)}) {
@@ -352,24 +356,18 @@ TEST_F(DecodePathParity, MediumChunksGiveTheSame) {
 /// Walks from guesses and the right walk pass the same two bits again and again, one bit apart. The
 /// right one goes through whole chunks by itself; a spot and the ends of intervals stop it.
 TEST_F(DecodePathParity, OneColourThatRepeatsBesideTheGuesses) {
-  EncodeParams params;
-  params.quality = 75;
-  params.huffman = HuffmanTables::optimal;
   for (const RestartPolicy restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(96)})
     for (const int spot_rows : {0, 2}) {
       SCOPED_TRACE(testing::Message() << "rows of a spot: " << spot_rows);
       TestFrame frame(PixelFormat::yuv420p, 4096, 4096, Layout::tight, 128);
       for (int y = 0; y < 4096; ++y) std::fill_n(frame.row(0, y), 4096, std::uint8_t{96});
       for (int y = 0; y < spot_rows; ++y) std::fill_n(frame.row(0, 2000 + y) + 999, 3, 255);
-      params.restart = restart;
-      expect(encode(frame, params), 0);
+      expect(encode(frame, params_of(75, restart, HuffmanTables::optimal)), 0);
     }
 }
 
 /// Few bits a block, in intervals that are all short, all but one, or long.
 TEST_F(DecodePathParity, SparseBlocks) {
-  EncodeParams params;
-  params.huffman = HuffmanTables::optimal;
   Random random(7);
   const auto one_colour = [](int, int) { return 96; };
   const auto gradient = [](int x, int y) { return (x + 2 * y) / 16 % 256; };
@@ -379,8 +377,7 @@ TEST_F(DecodePathParity, SparseBlocks) {
   for (const int quality : {50, 75, 90})
     for (const RestartPolicy restart :
          {RestartPolicy::none(), RestartPolicy::mcu_rows(1), RestartPolicy::mcu_rows(4)}) {
-      params.quality = quality;
-      params.restart = restart;
+      const EncodeParams params = params_of(quality, restart, HuffmanTables::optimal);
       for (const TestFrame& frame : {drawn(1920, 1080, one_colour), drawn(1920, 1080, gradient),
                                      drawn(1920, 1080, row_of_noise)}) {
         SCOPED_TRACE(testing::Message() << "q" << quality);
@@ -394,14 +391,12 @@ TEST_F(DecodePathParity, SparseBlocks) {
 /// All walks before some chunks meet in a state that is not the right one, and stay apart from it
 /// up to the chunk's end.
 TEST_F(DecodePathParity, WalksThatMeetInAWrongStateAreFoundOut) {
-  EncodeParams params;
-  params.restart = RestartPolicy::none();
-  params.huffman = HuffmanTables::optimal;
   for (const std::uint64_t seed : {1, 3})
     for (const int quality : {97, 99}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", q" << quality);
-      params.quality = quality;
-      expect(encode(small_letters(seed), params), 0);
+      expect(encode(small_letters(seed),
+                    params_of(quality, RestartPolicy::none(), HuffmanTables::optimal)),
+             0);
     }
 }
 
@@ -428,12 +423,8 @@ TEST_F(DecodePathParity, PatternsThatRepeat) {
           SCOPED_TRACE(testing::Message()
                        << "pattern " << &pattern - patterns << ", q" << quality << ", "
                        << name(sampling) << ", optimal " << (huffman == HuffmanTables::optimal));
-          EncodeParams params;
-          params.restart = RestartPolicy::none();
-          params.huffman = huffman;
-          params.subsampling = sampling;
-          params.quality = quality;
-          const Jpeg jpeg = encode(drawn(1920, 1080, pattern), params);
+          const Jpeg jpeg = encode(drawn(1920, 1080, pattern),
+                                   params_of(quality, RestartPolicy::none(), huffman, sampling));
           for (int turn = 0; turn < 2; ++turn) expect_on_device(jpeg, 0);
           if (HasFailure()) return;
         }
@@ -443,11 +434,8 @@ TEST_F(DecodePathParity, PatternsThatRepeat) {
 /// of their shape at once. A damaged picture is not remembered.
 TEST_F(DecodePathParity, OnlySoundScansAreRemembered) {
   if (has_little_shared_memory()) GTEST_SKIP() << "the CPU gets the scans";
-  EncodeParams params;
-  params.restart = RestartPolicy::none();
-  params.quality = 97;
   const auto checkers = [](int x, int y) { return (x + y) % 2 == 0 ? 0 : 255; };
-  const Jpeg sound = encode(drawn(1920, 1080, checkers), params);
+  const Jpeg sound = encode(drawn(1920, 1080, checkers), params_of(97));
   Jpeg damaged = sound;
   damaged.resize(damaged.size() - damaged.size() / 16);
   const auto decoder = make_fused_step_decoder({});
@@ -461,9 +449,8 @@ TEST_F(DecodePathParity, OnlySoundScansAreRemembered) {
 /// fault is undefined, and no later stage may read it.
 TEST_F(DecodePathParity, TheStagedDecoderRefusesDamage) {
   for (const bool restarts : {false, true}) {
-    EncodeParams params;
-    params.restart = restarts ? RestartPolicy::mcu_rows(1) : RestartPolicy::none();
-    const Jpeg sound = encode(Content::photo, 640, 480, params);
+    const RestartPolicy restart = restarts ? RestartPolicy::mcu_rows(1) : RestartPolicy::none();
+    const Jpeg sound = encode(Content::photo, 640, 480, params_of(90, restart));
     const TestFrame expected = decoded_by_cpu(sound);
     TestFrame found = empty_frame(sound);
     const auto decoder = make_staged_step_decoder({}, expected.view());
@@ -489,14 +476,10 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
   for (const auto& restart : {RestartPolicy::none(), RestartPolicy::automatic()})
     for (const Content content : {Content::photo, Content::noise, Content::flat}) {
       SCOPED_TRACE(name(content));
-      EncodeParams params;
-      params.restart = restart;
-      expect(encode(content, 3840, 2160, params), 0);
+      expect(encode(content, 3840, 2160, params_of(90, restart)), 0);
     }
-  EncodeParams params;  // more chunks than run at once, in many intervals
-  params.quality = 80;
-  params.restart = RestartPolicy::mcu_rows(1);
-  const Jpeg jpeg = encode(Content::photo, 7680, 4320, params);
+  // More chunks than run at once, in many intervals.
+  const Jpeg jpeg = encode(Content::photo, 7680, 4320, params_of(80, RestartPolicy::mcu_rows(1)));
   ASSERT_GT(jpeg.size(), kMostFollowedRestartBytes / 2);
   ASSERT_LE(jpeg.size(), kMostFollowedRestartBytes);
   expect(jpeg, 0);
@@ -505,9 +488,7 @@ TEST_F(DecodePathParity, LargeFramesTakeIt) {
 /// Kernels are launched by graphs then, which are kept for some kinds of scans.
 TEST_F(DecodePathParity, ScansBesideOthersTakeIt) {
   const ScanInFlight other(0);
-  EncodeParams dense;
-  dense.quality = 97;
-  dense.huffman = HuffmanTables::optimal;
+  const EncodeParams dense = params_of(97, RestartPolicy::automatic(), HuffmanTables::optimal);
   for (int turn = 0; turn < 4; ++turn)
     for (const int width : {1920, 640, 200}) {
       expect(encode(Content::photo, width, 480 + turn, {}), 0);
@@ -646,9 +627,7 @@ struct Marked {
 };
 
 Marked make_marked() {
-  EncodeParams params;
-  params.restart = RestartPolicy::mcus(4);
-  Marked out{encode(Content::photo, 200, 120, params), 0, {}};
+  Marked out{encode(Content::photo, 200, 120, params_of(90, RestartPolicy::mcus(4))), 0, {}};
   out.scan = parse_headers(out.jpeg).data_offset;
   for (std::size_t i = out.scan; i + 1 < out.jpeg.size(); ++i)
     if (out.jpeg[i] == std::byte{0xFF} && (out.jpeg[i + 1] & std::byte{0xF8}) == std::byte{0xD0})
@@ -660,39 +639,29 @@ TEST_F(DecodePathParity, DamagedScansAreDecodedByTheCpuAndTheNextOneIsNot) {
   const Marked marked = make_marked();
   ASSERT_GT(marked.markers.size(), 8u);
   const auto at = [](Jpeg& jpeg, std::ptrdiff_t offset) { return jpeg.begin() + offset; };
-  std::vector<std::pair<const char*, Jpeg>> damaged;
+  std::deque<std::pair<const char*, Jpeg>> damaged;
   const auto make = [&](const char* what) -> Jpeg& {
     return damaged.emplace_back(what, marked.jpeg).second;
   };
+  const auto& markers = marked.markers;
+  const auto code_of = [&](Jpeg& jpeg, std::size_t marker) -> std::byte& {
+    return jpeg[static_cast<std::size_t>(markers[marker] + 1)];
+  };
   make("cut in half").resize((marked.scan + marked.jpeg.size()) / 2);
-  {
-    Jpeg& jpeg = make("two markers exchanged");
-    std::swap(jpeg[static_cast<std::size_t>(marked.markers[2] + 1)],
-              jpeg[static_cast<std::size_t>(marked.markers[3] + 1)]);
-  }
-  {
-    Jpeg& jpeg = make("a marker missing");
-    jpeg.erase(at(jpeg, marked.markers[4]), at(jpeg, marked.markers[4] + 2));
-  }
-  {
-    Jpeg& jpeg = make("a marker twice");
-    const std::byte again[] = {std::byte{0xFF},
-                               jpeg[static_cast<std::size_t>(marked.markers[4] + 1)]};
-    jpeg.insert(at(jpeg, marked.markers[4]), std::begin(again), std::end(again));
-  }
-  {
-    Jpeg& jpeg = make("an interval without bytes");
-    jpeg.erase(at(jpeg, marked.markers[1] + 2), at(jpeg, marked.markers[2]));
-  }
-  {
-    Jpeg& jpeg = make("bytes too many in an interval");
-    jpeg.insert(at(jpeg, marked.markers[3]), 2, std::byte{0x55});
-  }
-  {
-    Jpeg& jpeg = make("ones instead of an interval");
-    for (std::ptrdiff_t i = marked.markers[5] + 2; i < marked.markers[6]; ++i)
-      jpeg[static_cast<std::size_t>(i)] = i % 2 == 0 ? std::byte{0xFE} : std::byte{0xFD};
-  }
+  Jpeg& exchanged = make("two markers exchanged");
+  std::swap(code_of(exchanged, 2), code_of(exchanged, 3));
+  Jpeg& missing = make("a marker missing");
+  missing.erase(at(missing, markers[4]), at(missing, markers[4] + 2));
+  Jpeg& twice = make("a marker twice");
+  const std::byte again[] = {std::byte{0xFF}, code_of(twice, 4)};
+  twice.insert(at(twice, markers[4]), std::begin(again), std::end(again));
+  Jpeg& empty = make("an interval without bytes");
+  empty.erase(at(empty, markers[1] + 2), at(empty, markers[2]));
+  Jpeg& long_one = make("bytes too many in an interval");
+  long_one.insert(at(long_one, markers[3]), 2, std::byte{0x55});
+  Jpeg& ones = make("ones instead of an interval");
+  for (std::ptrdiff_t i = markers[5] + 2; i < markers[6]; ++i)
+    ones[static_cast<std::size_t>(i)] = i % 2 == 0 ? std::byte{0xFE} : std::byte{0xFD};
   for (const auto& [what, jpeg] : damaged) {
     SCOPED_TRACE(what);
     expect(jpeg, 1);

@@ -13,9 +13,8 @@ constexpr std::size_t k48 = 48 * kKib, k64 = 64 * kKib, k99 = 99 * kKib, k163 = 
 constexpr std::uint32_t kMostPairs = kMaxTablePairs;
 
 TEST(SharedMemory, NeedsAreKnown) {
-  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds, kLargeRoom), 105840u);
-  EXPECT_EQ(sync_shared_bytes(2, kSparseEnds, kLargeRoom), 76272u);
-  EXPECT_EQ(sync_shared_bytes(2, kMostEnds, kMediumRoom), 75296u);
+  EXPECT_EQ(sync_shared_bytes(kMostPairs, kMostEnds), 105840u);
+  EXPECT_EQ(sync_shared_bytes(2, kSparseEnds), 76272u);
   EXPECT_EQ(decode_shared_bytes(kMostPairs), 58560u);
 }
 
@@ -23,23 +22,23 @@ TEST(SharedMemory, LargeDevicesKeepEverything) {
   for (const std::size_t limit : {k163, k227})
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
       EXPECT_TRUE(map_fits(limit, pairs, kMaxBlocksPerMcu));
-      EXPECT_EQ(choose_ends(limit, pairs, kMostEnds, kLargeRoom), kMostEnds);
-      EXPECT_EQ(choose_ends(limit, pairs, kSparseEnds, kLargeRoom), kSparseEnds);
+      EXPECT_EQ(choose_ends(limit, pairs, kMostEnds), kMostEnds);
+      EXPECT_EQ(choose_ends(limit, pairs, kSparseEnds), kSparseEnds);
     }
 }
 
 TEST(SharedMemory, NinetyNineKibTakeAllScansWithFewerEnds) {
-  EXPECT_EQ(choose_ends(k99, 3, kMostEnds, kLargeRoom), 14u);
-  EXPECT_EQ(choose_ends(k99, 2, kMostEnds, kLargeRoom), kMostEnds);
+  EXPECT_EQ(choose_ends(k99, 3, kMostEnds), 14u);
+  EXPECT_EQ(choose_ends(k99, 2, kMostEnds), kMostEnds);
   for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs) {
     EXPECT_TRUE(map_fits(k99, pairs, kMaxBlocksPerMcu));
-    EXPECT_EQ(choose_ends(k99, pairs, kSparseEnds, kLargeRoom), kSparseEnds);
+    EXPECT_EQ(choose_ends(k99, pairs, kSparseEnds), kSparseEnds);
   }
 }
 
 TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
-  EXPECT_EQ(choose_ends(k64, 1, kMostEnds, kLargeRoom), 13u);
-  EXPECT_EQ(choose_ends(k64, 2, kMostEnds, kLargeRoom), 6u);
+  EXPECT_EQ(choose_ends(k64, 1, kMostEnds), 13u);
+  EXPECT_EQ(choose_ends(k64, 2, kMostEnds), 6u);
   EXPECT_TRUE(map_fits(k64, 1, kMaxBlocksPerMcu));
   EXPECT_TRUE(map_fits(k64, 2, 6)) << "4:2:0";
   EXPECT_FALSE(map_fits(k64, 2, 8)) << "no end for each guess";
@@ -47,7 +46,7 @@ TEST(SharedMemory, SixtyFourKibTakeUsualScans) {
 }
 
 TEST(SharedMemory, FortyEightKibTakeScansWithOnePair) {
-  EXPECT_EQ(choose_ends(k48, 1, kMostEnds, kLargeRoom), 6u);
+  EXPECT_EQ(choose_ends(k48, 1, kMostEnds), 6u);
   EXPECT_TRUE(map_fits(k48, 1, 1));
   EXPECT_FALSE(map_fits(k48, 2, 3));
 }
@@ -57,11 +56,9 @@ TEST(SharedMemory, WhatIsChosenFits) {
     for (std::uint32_t pairs = 1; pairs <= kMostPairs; ++pairs)
       for (std::uint32_t period = 1; period <= kMaxBlocksPerMcu; ++period) {
         if (!map_fits(limit, pairs, period)) continue;
-        for (const std::uint32_t room : {kMediumRoom, kLargeRoom}) {
-          const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds, room);
-          ASSERT_GE(ends, period);
-          ASSERT_LE(sync_shared_bytes(pairs, ends, room), limit);
-        }
+        const std::uint32_t ends = choose_ends(limit, pairs, kMostEnds);
+        ASSERT_GE(ends, period);
+        ASSERT_LE(sync_shared_bytes(pairs, ends), limit);
         ASSERT_LE(decode_shared_bytes(pairs), limit);
       }
 }

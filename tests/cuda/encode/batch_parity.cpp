@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cuda/base/memory.hpp"
-#include "tests/cuda/device_frame.hpp"
+#include "tests/cuda/encode/device_job.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "zerorun/cuda.hpp"
@@ -17,46 +17,6 @@ namespace zerorun::test {
 namespace {
 
 constexpr HuffmanTables kTables[] = {HuffmanTables::standard, HuffmanTables::optimal};
-/// Fills a job's output behind its capacity.
-constexpr std::byte kUntouched{0xA5};
-
-/// A frame, its stream by the CPU, and the memory for the stream by the device.
-class Job {
- public:
-  Job(Encoder& cpu, const TestFrame& frame) : frame_(frame) {
-    const Status status = cpu.encode(frame.view(), expected_).status();
-    EXPECT_TRUE(status) << status.message();
-    out_.emplace(std::vector<std::byte>(expected_.size() + 64, kUntouched));
-  }
-
-  DeviceEncodeJob job(bool fits = true) {
-    fits_ = fits;
-    return {frame_.view, out_->data(), expected_.size() - (fits ? 0 : 1), size_.data()};
-  }
-
-  const ConstFrameView& frame() const { return frame_.view; }
-  const std::vector<std::byte>& expected() const { return expected_; }
-
-  void expect_done() {
-    EXPECT_EQ(size_.to_host()[0], expected_.size());
-    auto found = out_->to_host();
-    const std::vector<std::byte> behind(found.end() - 64, found.end());
-    EXPECT_EQ(behind, std::vector<std::byte>(64, kUntouched));
-    found.resize(expected_.size());
-    if (fits_) {
-      EXPECT_TRUE(found == expected_);
-    } else {
-      EXPECT_EQ(found.back(), kUntouched);
-    }
-  }
-
- private:
-  DeviceFrame frame_;
-  std::vector<std::byte> expected_;
-  std::optional<DeviceArray<std::byte>> out_;
-  DeviceArray<std::size_t> size_{1};
-  bool fits_ = true;
-};
 
 class BatchParity : public GpuTest {
  protected:

@@ -55,9 +55,9 @@ class EncoderSizesParity : public GpuTest {
 
 /// One encoder, as video with a bitrate uses it: sizes, caps, qualities and plain frames in turn.
 TEST_F(EncoderSizesParity, AnotherGoalForEachFrame) {
-  const SizeGoal goals[] = {{30000},     {31000},        {500},   {},      {0, 20000},
-                            {0, 900000}, {45000, 40000}, {30000}, {0, 25}, {0, 0, 35.0},
-                            {},          {60000},        {60001}};
+  const SizeGoal goals[] = {
+      {30000}, {31000},      {500},           {}, {0, 20000}, {0, 900000}, {45000, 40000}, {30000},
+      {0, 25}, {0, 0, 35.0}, {0, 0, 0, 0.94}, {}, {60000},    {60001}};
   for (const HuffmanTables tables :
        {HuffmanTables::standard, HuffmanTables::optimal, HuffmanTables::trained})
     for (const Tune tune : {Tune::exact, Tune::photo}) {

@@ -115,28 +115,5 @@ TEST_F(FrameUploadParity, LargeFramesByAnyNumberOfThreads) {
     }
 }
 
-/// The kernels' graphs are replayed for the frames of one encoder; their copies are not part of
-/// them.
-TEST_F(FrameUploadParity, StreamsDoNotDependOnThreads) {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  Result<Encoder> cpu = Encoder::create(params);
-  ASSERT_TRUE(cpu);
-  params.backend = Backend::cuda;
-  for (const int threads : {0, 1, 2, 5}) {
-    params.threads = threads;
-    Result<Encoder> cuda = Encoder::create(params);
-    ASSERT_TRUE(cuda) << cuda.status().message();
-    for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
-      const TestFrame frame =
-          make_frame(Content::photo, PixelFormat::yuv420p, 1921, 1083, seed, Layout::padded);
-      std::vector<std::byte> expected, found;
-      ASSERT_TRUE(cpu->encode(frame.view(), expected));
-      ASSERT_TRUE(cuda->encode(frame.view(), found));
-      EXPECT_TRUE(found == expected) << threads << " threads, frame " << seed;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace zerorun::test

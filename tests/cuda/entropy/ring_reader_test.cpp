@@ -130,25 +130,5 @@ TEST(RingReader, ReadsWhatComesAsLateAsItMay) {
   }
 }
 
-TEST(RingReader, LongCodewordsBeforeShortOnes) {
-  Random random(2);
-  const std::vector<std::uint32_t> input = some_words(random, kInputWords);
-  for (int long_ones = 1; long_ones < 64; ++long_ones)
-    for (unsigned long_bits = kShortBits + 1; long_bits <= kLongBits; ++long_bits)
-      for (const unsigned short_bits : {1u, 7u, kShortBits}) {
-        LateWords words(input);
-        Reader reader({&words}, 0, 0);
-        std::uint64_t bit = 0;
-        int passed = 0;
-        while (bit < kLastBit && passed < 4 * long_ones + 64) {
-          take_sixteen(reader, input, bit, [&] {
-            const int in_turn = passed++ % (long_ones + 40);
-            return in_turn < long_ones ? long_bits : short_bits;
-          });
-          if (HasFatalFailure()) return;
-        }
-      }
-}
-
 }  // namespace
 }  // namespace zerorun::test

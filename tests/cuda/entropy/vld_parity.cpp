@@ -17,22 +17,33 @@ using Bytes = std::vector<std::uint8_t>;
 using Offsets = std::vector<std::uint64_t>;
 using entropy::Codebook;
 
+/// Calls `decode` with the arrays of the device, and expects what the serial twin made of it.
 /// `skew`: of the output in bytes and of the input in words.
+template <typename Decode>
+void expect_on_device(const Code& code, const Codebook& book, const Status& status,
+                      const Bytes& expected, std::size_t skew, const Decode& decode) {
+  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words, skew);
+  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
+  GuardedBuffer<std::uint8_t> d_out(Memory::device, expected.size(), skew);
+  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
+    return decode(scratch, bytes, d_in.data(), d_book.data(), d_out.data(), d_outcome);
+  });
+  expect_same_fault(cuda_entropy::to_status(outcome), status);
+  if (!status) return;
+  EXPECT_EQ(outcome.count, expected.size());
+  EXPECT_TRUE(d_out.to_host() == expected);
+}
+
 void expect_decode_parity(const Code& code, const Codebook& book, std::size_t symbols,
                           std::size_t skew = 0) {
   Bytes expected(symbols);
   const Status status = entropy::decode(code.words, code.bits, book, expected);
-  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words, skew);
-  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
-  GuardedBuffer<std::uint8_t> d_out(Memory::device, symbols, skew);
-  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-    return cuda_entropy::decode(scratch, bytes, d_in.data(), code.bits, d_book.data(), d_out.data(),
-                                symbols, d_outcome, nullptr);
-  });
-  expect_same_fault(cuda_entropy::to_status(outcome), status);
-  if (!status) return;
-  EXPECT_EQ(outcome.count, symbols);
-  EXPECT_TRUE(d_out.to_host() == expected);
+  expect_on_device(code, book, status, expected, skew,
+                   [&](void* scratch, std::size_t& bytes, const auto* d_in, const auto* d_book,
+                       auto* d_out, auto* d_outcome) {
+                     return cuda_entropy::decode(scratch, bytes, d_in, code.bits, d_book, d_out,
+                                                 symbols, d_outcome, nullptr);
+                   });
 }
 
 void expect_chunks_parity(const Code& code, const Codebook& book, std::uint32_t chunk_symbols,
@@ -40,19 +51,14 @@ void expect_chunks_parity(const Code& code, const Codebook& book, std::uint32_t 
   Bytes expected(symbols);
   const Status status =
       entropy::decode_chunks(code.words, code.bits, book, chunk_symbols, offsets, expected);
-  GuardedBuffer<std::uint32_t> d_in(Memory::device, code.words, skew);
-  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
   GuardedBuffer<std::uint64_t> d_offsets(Memory::device, offsets);
-  GuardedBuffer<std::uint8_t> d_out(Memory::device, symbols, skew);
-  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-    return cuda_entropy::decode_chunks(scratch, bytes, d_in.data(), code.bits, d_book.data(),
-                                       chunk_symbols, d_offsets.data(), d_out.data(), symbols,
-                                       d_outcome, nullptr);
-  });
-  expect_same_fault(cuda_entropy::to_status(outcome), status);
-  if (!status) return;
-  EXPECT_EQ(outcome.count, symbols);
-  EXPECT_TRUE(d_out.to_host() == expected);
+  expect_on_device(code, book, status, expected, skew,
+                   [&](void* scratch, std::size_t& bytes, const auto* d_in, const auto* d_book,
+                       auto* d_out, auto* d_outcome) {
+                     return cuda_entropy::decode_chunks(scratch, bytes, d_in, code.bits, d_book,
+                                                        chunk_symbols, d_offsets.data(), d_out,
+                                                        symbols, d_outcome, nullptr);
+                   });
 }
 
 Offsets offsets_of(const Bytes& in, const Codebook& book, std::uint32_t chunk_symbols) {

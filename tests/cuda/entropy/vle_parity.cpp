@@ -20,61 +20,60 @@ constexpr std::size_t kSizes[] = {0,     1,     2,     15,    16,    17,    511,
                                   513,   1023,  1024,  1025,  8191,  8192,  8193,  15359,
                                   15360, 15361, 16384, 30720, 30721, 57344, 57345, 100003};
 
+struct Encoded {
+  cuda_entropy::Outcome outcome;
+  std::vector<std::uint32_t> words;
+  std::vector<std::uint64_t> offsets;
+};
+
+/// Into `capacity` words, with `entries` of an index if that is not 0.
+Encoded encode_on_device(const Bytes& in, const Codebook& book, std::size_t capacity,
+                         std::uint32_t chunk_symbols = 0, std::size_t entries = 0,
+                         std::size_t skew = 0) {
+  GuardedBuffer<std::uint8_t> d_in(Memory::device, in, skew);
+  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
+  GuardedBuffer<std::uint32_t> d_out(Memory::device, capacity);
+  GuardedBuffer<std::uint64_t> d_offsets(Memory::device, entries);
+  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
+    return cuda_entropy::encode(scratch, bytes, d_in.data(), in.size(), d_book.data(), d_out.data(),
+                                capacity, chunk_symbols, entries > 0 ? d_offsets.data() : nullptr,
+                                d_outcome, nullptr);
+  });
+  return {outcome, d_out.to_host(), d_offsets.to_host()};
+}
+
+Encoded encode_chained(const Bytes& in, const Codebook& book, std::size_t capacity) {
+  GuardedBuffer<std::uint8_t> d_in(Memory::device, in);
+  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
+  GuardedBuffer<std::uint32_t> d_out(Memory::device, capacity);
+  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
+    return cuda_entropy::encode_chained(scratch, bytes, d_in.data(), in.size(), d_book.data(),
+                                        d_out.data(), capacity, d_outcome, nullptr);
+  });
+  return {outcome, d_out.to_host(), {}};
+}
+
+void expect_same(const Encoded& found, const Code& expected) {
+  EXPECT_TRUE(cuda_entropy::to_status(found.outcome).is_ok());
+  EXPECT_EQ(found.outcome.count, expected.bits);
+  EXPECT_TRUE(found.words == expected.words);
+}
+
 /// Outputs of exactly the right size; in must be encodable.
 void expect_encode_parity(const Bytes& in, const Codebook& book, std::uint32_t chunk_symbols,
                           std::size_t skew = 0) {
   const Code expected = encode_serially(in, book);
   std::vector<std::uint64_t> offsets((in.size() + chunk_symbols - 1) / chunk_symbols + 1);
   ASSERT_TRUE(entropy::chunk_offsets(in, book, chunk_symbols, offsets).is_ok());
-  GuardedBuffer<std::uint8_t> d_in(Memory::device, in, skew);
-  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
-  GuardedBuffer<std::uint32_t> d_out(Memory::device, expected.words.size());
-  GuardedBuffer<std::uint64_t> d_offsets(Memory::device, offsets.size());
-  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-    return cuda_entropy::encode(scratch, bytes, d_in.data(), in.size(), d_book.data(), d_out.data(),
-                                d_out.size(), chunk_symbols, d_offsets.data(), d_outcome, nullptr);
-  });
-  EXPECT_TRUE(cuda_entropy::to_status(outcome).is_ok());
-  EXPECT_EQ(outcome.count, expected.bits);
-  EXPECT_TRUE(d_out.to_host() == expected.words);
-  EXPECT_TRUE(d_offsets.to_host() == offsets);
+  const Encoded found =
+      encode_on_device(in, book, expected.words.size(), chunk_symbols, offsets.size(), skew);
+  expect_same(found, expected);
+  EXPECT_TRUE(found.offsets == offsets);
 }
 
 void expect_chained_parity(const Bytes& in, const Codebook& book) {
   const Code expected = encode_serially(in, book);
-  GuardedBuffer<std::uint8_t> d_in(Memory::device, in);
-  GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
-  GuardedBuffer<std::uint32_t> d_out(Memory::device, expected.words.size());
-  const auto outcome = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-    return cuda_entropy::encode_chained(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                        d_out.data(), d_out.size(), d_outcome, nullptr);
-  });
-  EXPECT_TRUE(cuda_entropy::to_status(outcome).is_ok());
-  EXPECT_EQ(outcome.count, expected.bits);
-  EXPECT_TRUE(d_out.to_host() == expected.words);
-}
-
-void expect_output_too_small(const Bytes& in, const Codebook& book) {
-  const Code expected = encode_serially(in, book);
-  for (const std::size_t capacity :
-       {std::size_t{0}, std::size_t{1}, expected.words.size() / 2, expected.words.size() - 1}) {
-    SCOPED_TRACE(capacity);
-    GuardedBuffer<std::uint8_t> d_in(Memory::device, in);
-    GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
-    GuardedBuffer<std::uint32_t> d_out(Memory::device, capacity);
-    const auto fast = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-      return cuda_entropy::encode(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                  d_out.data(), capacity, 0, nullptr, d_outcome, nullptr);
-    });
-    EXPECT_EQ(cuda_entropy::to_status(fast).code(), Errc::output_too_small);
-    EXPECT_EQ(fast.count, expected.bits);
-    const auto chained = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-      return cuda_entropy::encode_chained(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                          d_out.data(), capacity, d_outcome, nullptr);
-    });
-    EXPECT_EQ(cuda_entropy::to_status(chained).code(), Errc::output_too_small);
-    EXPECT_EQ(chained.count, expected.bits);
-  }
+  expect_same(encode_chained(in, book, expected.words.size()), expected);
 }
 
 class EncodeParity : public GpuTest {};
@@ -164,19 +163,10 @@ TEST_F(EncodeParity, SymbolsWithoutCodeword) {
       while (book.bits[missing] != 0) --missing;
       for (std::size_t i = at; i < in.size(); i += 5000) in[i] = missing;
       const auto expected = entropy::encoded_bits(in, book);
-      GuardedBuffer<std::uint8_t> d_in(Memory::device, in);
-      GuardedBuffer<Codebook> d_book(Memory::device, std::span(&book, 1));
-      GuardedBuffer<std::uint32_t> d_out(Memory::device, 1000);  // too small as well
-      const auto fast = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-        return cuda_entropy::encode(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                    d_out.data(), d_out.size(), 0, nullptr, d_outcome, nullptr);
-      });
-      expect_same_fault(cuda_entropy::to_status(fast), expected.status());
-      const auto chained = outcome_of([&](void* scratch, std::size_t& bytes, auto* d_outcome) {
-        return cuda_entropy::encode_chained(scratch, bytes, d_in.data(), in.size(), d_book.data(),
-                                            d_out.data(), d_out.size(), d_outcome, nullptr);
-      });
-      expect_same_fault(cuda_entropy::to_status(chained), expected.status());
+      constexpr std::size_t kCapacity = 1000;  // too small as well
+      for (const Encoded& found :
+           {encode_on_device(in, book, kCapacity), encode_chained(in, book, kCapacity)})
+        expect_same_fault(cuda_entropy::to_status(found.outcome), expected.status());
     }
   }
 }
@@ -185,7 +175,17 @@ TEST_F(EncodeParity, OutputTooSmall) {
   const Bytes usual = bytes_of(40000, 6, 10), longest(40000, 32);
   for (const bool long_tiles : {false, true}) {
     const Bytes& in = long_tiles ? longest : usual;
-    expect_output_too_small(in, long_tiles ? unary_codebook(32) : codebook_of(in, 16));
+    const Codebook book = long_tiles ? unary_codebook(32) : codebook_of(in, 16);
+    const Code expected = encode_serially(in, book);
+    const std::size_t words = expected.words.size();
+    for (const std::size_t capacity : {std::size_t{0}, std::size_t{1}, words / 2, words - 1}) {
+      SCOPED_TRACE(capacity);
+      for (const Encoded& found :
+           {encode_on_device(in, book, capacity), encode_chained(in, book, capacity)}) {
+        EXPECT_EQ(cuda_entropy::to_status(found.outcome).code(), Errc::output_too_small);
+        EXPECT_EQ(found.outcome.count, expected.bits);
+      }
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cuda/stages/color_upsample_unless.hpp"
+#include "tests/cuda/device_twin.hpp"
 #include "tests/cuda/late_word.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"
@@ -26,35 +27,6 @@ const Source kSources[] = {
     {3, ColorModel::ycbcr, {1, 2, 1}, {1, 2, 1}}, {3, ColorModel::ycbcr, {1, 1, 2}, {4, 2, 1}},
     {3, ColorModel::rgb, {1, 1, 1}, {1, 1, 1}},   {3, ColorModel::rgb, {2, 1, 1}, {2, 1, 1}}};
 
-/// A frame in device memory with the strides of a host frame, poisoned alike.
-class DeviceTwin {
- public:
-  explicit DeviceTwin(TestFrame& frame) : view_(frame.view()) {
-    for (int p = 0; p < plane_count(view_.format); ++p) {
-      const auto rows = static_cast<std::size_t>(frame.rows(p));
-      const std::size_t bytes = frame.row_bytes(p);
-      const auto index = static_cast<std::size_t>(p);
-      memory_.push_back(std::make_unique<DeviceArray<std::uint8_t>>(
-          std::vector<std::uint8_t>(rows * bytes, 0xA5)));
-      view_.data[index] = memory_.back()->data();
-      view_.stride_bytes[index] = static_cast<std::ptrdiff_t>(bytes);
-    }
-  }
-  const FrameView& view() const { return view_; }
-  std::vector<std::uint8_t> packed() {
-    std::vector<std::uint8_t> all;
-    for (auto& plane : memory_) {
-      const auto bytes = plane->to_host();
-      all.insert(all.end(), bytes.begin(), bytes.end());
-    }
-    return all;
-  }
-
- private:
-  FrameView view_;
-  std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> memory_;
-};
-
 using Planes = std::vector<std::vector<std::uint8_t>>;
 
 /// What a conversion finds when it asks whether there is something to do: the kernel before has not
@@ -64,9 +36,9 @@ enum class Asks { never, and_converts, and_skips };
 /// `args` has everything but planes and frame; `planes` are dense.
 void expect_same(ColorUpsampleArgs args, const Planes& planes, PixelFormat format, int width,
                  int height, Asks asks = Asks::never) {
-  TestFrame frame(format, width, height);
-  DeviceTwin twin(frame);
-  const auto untouched = twin.packed();
+  TestFrame frame(format, width, height), found = frame;
+  const TestFrame untouched = frame;
+  DeviceTwin twin(found);
   ColorUpsampleArgs cuda = args;
   args.frame = frame.view();
   cuda.frame = twin.view();
@@ -90,7 +62,8 @@ void expect_same(ColorUpsampleArgs args, const Planes& planes, PixelFormat forma
     ASSERT_TRUE(color_upsample_unless(word.data(), cuda, run.exec()));
     ASSERT_EQ(cudaStreamSynchronize(stream_of(run.exec())), cudaSuccess);
   }
-  ASSERT_TRUE(twin.packed() == (asks == Asks::and_skips ? untouched : frame.packed()));
+  twin.download();
+  ASSERT_TRUE(found == (asks == Asks::and_skips ? untouched : frame));
 }
 
 ColorUpsampleArgs make_args(const Source& source, ChromaUpsampling upsampling) {

@@ -1,0 +1,99 @@
+// Errors as exceptions of the package, and what fork() leaves.
+// SPDX-License-Identifier: MIT
+#include "apps/python/binding/base.hpp"
+
+#include <nanobind/stl/string.h>
+#include <pthread.h>
+
+#include <atomic>
+
+namespace zerorun::python {
+namespace {
+
+/// Details may hold a file's name in any encoding.
+nb::object any_text(const std::string& bytes) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
+std::atomic<int> generation{0};
+std::atomic<bool> uses_cuda{false};
+std::atomic<bool> parent_used_cuda{false};
+
+void after_fork_in_child() {
+  generation.fetch_add(1);
+  if (uses_cuda) parent_used_cuda = true;
+}
+
+}  // namespace
+
+void fail(Status status) { throw Failure(std::move(status)); }
+void fail(Errc code, std::string sentence) { fail(Status(code, std::move(sentence))); }
+void fail_argument(std::string sentence) { fail(Errc::invalid_argument, std::move(sentence)); }
+void fail_frame(std::string sentence) { fail(Errc::invalid_frame, std::move(sentence)); }
+void fail_type(const std::string& sentence) { throw nb::type_error(sentence.c_str()); }
+
+nb::object exception_of(const Status& status) {
+  const nb::object make = nb::module_::import_("zerorun._errors").attr("make_error");
+  return call_python(make, any_text(status.message()), std::string(name(status.code())),
+                     static_cast<int>(status.code()), status.byte_offset(),
+                     status.restart_interval(), any_text(status.detail()));
+}
+
+void add_failure_translator() {
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const Failure& failure) {
+      try {
+        const nb::object error = exception_of(failure.status());
+        PyErr_SetObject(error.type().ptr(), error.ptr());
+      } catch (nb::python_error& while_making) {
+        while_making.restore();
+      }
+    }
+  });
+}
+
+std::string utf8_of(nb::handle text) {
+  if (!nb::isinstance<nb::str>(text)) fail_type("a str is needed, not " + type_of(text));
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) throw nb::python_error();
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+std::string type_of(nb::handle object) {
+  const nb::handle type = object.type();
+  const nb::object name = nb::getattr(type, "__name__", nb::none());
+  const nb::object module = nb::getattr(type, "__module__", nb::none());
+  if (!nb::isinstance<nb::str>(name)) return "an object";  // a metaclass may say anything
+  if (!nb::isinstance<nb::str>(module) || utf8_of(module) == "builtins") return utf8_of(name);
+  return utf8_of(module) + "." + utf8_of(name);
+}
+
+int fork_generation() noexcept { return generation; }
+
+void watch_forks() { pthread_atfork(nullptr, nullptr, after_fork_in_child); }
+
+void note_cuda_use() noexcept { uses_cuda = true; }
+
+bool cuda_was_used_before_fork() noexcept { return parent_used_cuda; }
+
+void check_cuda_after_fork() {
+  if (parent_used_cuda)
+    fail(Errc::no_device,
+         "this process was forked from one that had used CUDA, and CUDA does not survive a fork; "
+         "start the process by multiprocessing.get_context('spawn'), or use device='cpu'");
+}
+
+Backend usable_backend(Backend backend) {
+#ifdef ZERORUN_HAVE_CUDA
+  if (backend == Backend::cuda) check_cuda_after_fork();
+  if (backend == Backend::automatic && parent_used_cuda) backend = Backend::cpu;
+  if (backend != Backend::cpu) note_cuda_use();
+#endif
+  return backend;
+}
+
+}  // namespace zerorun::python

@@ -1,0 +1,188 @@
+// What all of the binding needs: errors, the interpreter's lock (GIL), and fork().
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "zerorun/backend.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+/// Carries a Status through C++; the translator of the module raises it as zerorun.Error.
+class Failure : public std::exception {
+ public:
+  explicit Failure(Status status) : status_(std::move(status)) {}
+  const Status& status() const noexcept { return status_; }
+  const char* what() const noexcept override { return "zerorun::python::Failure"; }
+
+ private:
+  Status status_;
+};
+
+[[noreturn]] void fail(Status status);
+[[noreturn]] void fail(Errc code, std::string sentence);
+[[noreturn]] void fail_argument(std::string sentence);     ///< invalid_argument
+[[noreturn]] void fail_frame(std::string sentence);        ///< invalid_frame
+[[noreturn]] void fail_type(const std::string& sentence);  ///< TypeError
+
+inline void check(Status status) {
+  if (!status) fail(std::move(status));
+}
+
+template <typename T>
+T value_of(Result<T> result) {
+  if (!result) fail(result.status());
+  return *std::move(result);
+}
+
+/// The exception of a Status as an object. Needs the GIL.
+nb::object exception_of(const Status& status);
+void add_failure_translator();
+
+/// The bytes of a str. Errors: UnicodeEncodeError for halves of surrogate pairs, TypeError.
+std::string utf8_of(nb::handle text);
+/// "str", "numpy.ndarray": the type of an object, for messages.
+std::string type_of(nb::handle object);
+
+/// Runs a function of Python's C interface that may wait for the GIL; it throws nothing. A thread
+/// that does so while the interpreter ends (a daemon thread, when the main thread returns) is ended
+/// by CPython up to 3.13: pthread_exit() unwinds the stack as an exception does. Neither
+/// destructors nor the handlers of nanobind let that pass, and the whole process would abort. So
+/// the thread sleeps until the process ends, as CPython 3.14 does it.
+template <typename Call>
+auto sleep_if_python_ends(const Call& call) noexcept {
+  try {
+    return call();
+  } catch (...) {
+    for (;;) pause();
+  }
+}
+
+/// No GIL while it lives; as nanobind::gil_scoped_release.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil() { take(); }
+
+  /// Calls with the GIL, which the thread takes by its own state: PyGILState_Ensure() would look
+  /// for one, and make one of an interpreter that is gone.
+  template <typename Call>
+  auto call_with_gil(const Call& call) {
+    take();
+    const auto result = sleep_if_python_ends(call);
+    state_ = PyEval_SaveThread();
+    return result;
+  }
+
+ private:
+  void take() {
+    sleep_if_python_ends([this] { PyEval_RestoreThread(state_); });
+  }
+
+  PyThreadState* state_;
+};
+
+/// What the call returns, which runs without the GIL.
+template <typename Call>
+auto without_gil(const Call& call) {
+  const WithoutGil no_gil;
+  return call();
+}
+
+/// The GIL while it lives, also in a thread that has it; as nanobind::gil_scoped_acquire.
+class WithGil {
+ public:
+  WithGil() : state_(sleep_if_python_ends([] { return PyGILState_Ensure(); })) {}
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+  ~WithGil() { PyGILState_Release(state_); }
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// Holds the mutex, and after the constructor the GIL too. No thread waits for the mutex with the
+/// GIL held, so its holder may wait for the GIL.
+class Locked {
+ public:
+  explicit Locked(std::mutex& mutex) : mutex_(mutex) {
+    if (mutex_.try_lock()) return;
+    const WithoutGil no_gil;
+    mutex_.lock();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  ~Locked() { mutex_.unlock(); }
+
+ private:
+  std::mutex& mutex_;
+};
+
+/// Calls what may be a function of Python, which lets other threads run now and then and so waits
+/// for the GIL, too.
+template <typename... Args>
+nb::object call_python(nb::handle callable, const Args&... args) {
+  const nb::tuple values = nb::make_tuple(args...);
+  PyObject* result =
+      sleep_if_python_ends([&] { return PyObject_CallObject(callable.ptr(), values.ptr()); });
+  if (result == nullptr) throw nb::python_error();
+  return nb::steal(result);
+}
+
+/// How many forks lie between this process and the one that imported the module.
+int fork_generation() noexcept;
+/// Registers with the system; once, when the module is imported.
+void watch_forks();
+
+/// Remembers that this process uses CUDA, which its children then cannot.
+void note_cuda_use() noexcept;
+bool cuda_was_used_before_fork() noexcept;
+/// Errors: DeviceError in a child of a process that has used CUDA.
+void check_cuda_after_fork();
+/// The choice as the library gets it: in a child that cannot use CUDA, automatic means the CPU.
+Backend usable_backend(Backend backend);
+
+/// A pointer whose object a child neither uses nor destroys: its threads are gone, and a lock in it
+/// may be held by one of them for ever.
+template <typename T>
+class ForkBound {
+ public:
+  ForkBound() = default;
+  explicit ForkBound(std::shared_ptr<T> object)
+      : object_(std::move(object)), generation_(fork_generation()) {}
+  ForkBound(ForkBound&&) = delete;
+  ForkBound& operator=(ForkBound&& other) noexcept {
+    abandon_if_foreign();
+    object_ = std::move(other.object_);
+    generation_ = other.generation_;
+    return *this;
+  }
+  ~ForkBound() { abandon_if_foreign(); }
+
+  /// Null in a child of the process that made the object.
+  std::shared_ptr<T> get() const { return is_foreign() ? nullptr : object_; }
+  bool is_foreign() const noexcept { return object_ && generation_ != fork_generation(); }
+
+ private:
+  void abandon_if_foreign() noexcept {
+    if (is_foreign()) (void)new std::shared_ptr<T>(std::move(object_));  // never released
+  }
+
+  std::shared_ptr<T> object_;
+  int generation_ = 0;
+};
+
+}  // namespace zerorun::python

@@ -1,0 +1,427 @@
+// Pictures of Python as frames of the library, in and out, and JPEG streams of Python.
+// SPDX-License-Identifier: MIT
+#include "apps/python/binding/frames.hpp"
+
+#include <nanobind/ndarray.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "apps/python/binding/options.hpp"
+#include "codec/base/place_planes.hpp"
+
+namespace zerorun::python {
+namespace {
+
+std::string shape_text(const PlaneShape& shape) {
+  std::string text = "(" + std::to_string(shape.rows) + ", " + std::to_string(shape.columns);
+  if (shape.channels > 1) text += ", " + std::to_string(shape.channels);
+  return text + ")";
+}
+using python::shape_text;
+
+std::string text_of(PixelFormat format) { return std::string(name(format)); }
+
+/// An array with 2 dimensions, or 3 with the channels last.
+PlaneView plane_view(const Array& array) {
+  const bool has_channels = array.dimensions == 3;
+  return {array.data,
+          {array.shape[0], array.shape[1], has_channels ? array.shape[2] : 1},
+          array.stride[0],
+          array.stride[1],
+          has_channels ? array.stride[2] : 1};
+}
+
+/// Copies the samples row by row, without gaps.
+void copy_tight(const PlaneView& from, std::uint8_t* to) {
+  const PlaneShape& shape = from.shape;
+  for (std::int64_t y = 0; y < shape.rows; ++y, to += shape.row_bytes()) {
+    const std::uint8_t* row = from.data + y * from.row_stride;
+    if (from.has_tight_rows()) {
+      std::memcpy(to, row, static_cast<std::size_t>(shape.row_bytes()));
+      continue;
+    }
+    // Channel by channel: planar RGB is then read row by row.
+    for (std::int64_t c = 0; c < shape.channels; ++c)
+      for (std::int64_t x = 0; x < shape.columns; ++x)
+        to[x * shape.channels + c] = row[x * from.column_stride + c * from.channel_stride];
+  }
+}
+
+template <typename View>
+void set_plane(View& frame, int plane, const PlaneView& view) {
+  const auto p = static_cast<std::size_t>(plane);
+  frame.data[p] = view.data;
+  // The stride of a single row means nothing; numpy may give any.
+  frame.stride_bytes[p] = view.shape.rows == 1 ? view.shape.row_bytes() : view.row_stride;
+}
+
+/// Errors: invalid_frame for sizes that JPEG does not hold.
+void check_picture_size(std::int64_t width, std::int64_t height) {
+  if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
+    fail_frame("the picture has " + std::to_string(width) + "x" + std::to_string(height) +
+               " pixels, but JPEG holds 1x1 to 65535x65535");
+}
+
+bool is_sequence(nb::handle object) {
+  return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+}
+
+/// What Python gives for `image` or `out`: an array, or a tuple or list of planes.
+std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::uintptr_t stream) {
+  std::vector<Array> arrays;
+  if (!is_sequence(object)) {
+    arrays.push_back(array_from(object, name, stream));
+    return arrays;
+  }
+  const std::size_t count = nb::len(object);
+  if (count < 1 || count > 3)
+    fail_frame(name + " has " + std::to_string(count) + " planes, but a picture has 1 to 3");
+  for (std::size_t i = 0; i < count; ++i)
+    arrays.push_back(array_from(object[i], "plane " + std::to_string(i), stream));
+  for (const Array& array : arrays)
+    if (array.device != arrays[0].device)
+      fail_frame("the planes of " + name + " are not on one device");
+  return arrays;
+}
+
+PixelFormat format_of_channels(const Array& array) {
+  const std::int64_t channels = plane_view(array).shape.channels;
+  if (channels == 1) return PixelFormat::gray8;
+  if (channels == 3) return PixelFormat::rgb24;
+  if (channels == 4) return PixelFormat::rgbx32;
+  fail_frame("image has the shape " + shape_text(array) +
+             "; its last dimension must be 1, 3 or 4, or tell its format=");
+}
+
+[[noreturn]] void fail_shape(const std::string& name, const Array& array, const PlaneShape& shape) {
+  fail_frame(name + " has the shape " + shape_text(array) + ", but must have " + shape_text(shape));
+}
+
+/// Chroma pairs may have 3 dimensions or lie in rows of 2.
+PlaneView view_as(const Array& array, const PlaneShape& shape, const std::string& name) {
+  PlaneView view = plane_view(array);
+  if (shape.channels == 2 && array.dimensions == 2 && array.shape[1] == shape.row_bytes()) {
+    view.channel_stride = view.column_stride;
+    view.column_stride *= 2;
+    view.shape = {array.shape[0], array.shape[1] / 2, 2};
+  }
+  if (view.shape != shape) fail_shape(name, array, shape);
+  return view;
+}
+
+PixelFormat guess_planar(const std::vector<Array>& planes) {
+  if (planes.size() == 1) return PixelFormat::gray8;
+  if (planes.size() == 2) return PixelFormat::nv12;
+  const auto width = static_cast<int>(planes[0].shape[1]);
+  const auto height = static_cast<int>(planes[0].shape[0]);
+  std::optional<PixelFormat> found;
+  for (int i = 0; i < kPixelFormatCount; ++i) {
+    const auto format = static_cast<PixelFormat>(i);
+    if (plane_count(format) != 3 ||
+        plane_view(planes[1]).shape != plane_shape(format, 1, width, height))
+      continue;
+    if (found)
+      fail_frame("the planes of image fit several formats; tell which by format='yuv420p'");
+    found = format;
+  }
+  if (found) return *found;
+  fail_frame("the planes of image have the shapes " + shape_text(planes[0]) + " and " +
+             shape_text(planes[1]) + ", which fit no format");
+}
+
+PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std::string& name) {
+  if (!array.writable) fail_frame(name + " is read-only");
+  const PlaneView view = plane_view(array);
+  if (array.dimensions < 2 || view.shape != shape) fail_shape(name, array, shape);
+  if (!view.is_direct())
+    fail_frame(name +
+               " has samples that do not lie side by side, or rows that overlap; pass a "
+               "contiguous array or rows of one");
+  return view;
+}
+
+/// The bytes from the first to the last one of a plane.
+std::pair<std::uintptr_t, std::uintptr_t> range_of(const PlaneView& view) {
+  const auto at = reinterpret_cast<std::intptr_t>(view.data);
+  const std::int64_t reach = (view.shape.rows - 1) * view.row_stride;
+  return {at + std::min<std::int64_t>(reach, 0),
+          at + std::max<std::int64_t>(reach, 0) + view.shape.row_bytes()};
+}
+
+void check_disjoint(const std::vector<PlaneView>& planes) {
+  for (std::size_t a = 0; a < planes.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const auto [low, high] = range_of(planes[a]);
+      const auto [other_low, other_high] = range_of(planes[b]);
+      if (low < other_high && other_low < high) fail_frame("two planes of out share memory");
+    }
+}
+
+/// From this size on numpy asks for huge pages, too. Without them, writing to new memory for the
+/// first time takes several times as long. A wish: memory without huge pages serves as well.
+void want_huge_pages(const HostBuffer& memory) {
+  constexpr std::size_t kHugeBytes = std::size_t{1} << 22;
+  if (memory.size() < kHugeBytes) return;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t begin = (at + page - 1) / page * page;
+  const std::uintptr_t end = (at + memory.size()) / page * page;
+  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
+PlaneShape plane_shape(PixelFormat format, int plane, int width, int height) {
+  const bool has_pairs = format == PixelFormat::nv12 || format == PixelFormat::nv21;
+  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
+  std::int64_t channels = is_packed || (has_pairs && plane == 1) ? 2 : 1;
+  if (is_rgb(format))
+    channels = format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
+  const auto row_bytes = static_cast<std::int64_t>(plane_row_bytes(format, plane, width));
+  return {plane_rows(format, plane, height), row_bytes / channels, channels};
+}
+
+nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,
+                      int device) {
+  auto kept = std::make_unique<std::shared_ptr<void>>(std::move(owner));
+  const nb::capsule capsule(
+      kept.get(), [](void* held) noexcept { delete static_cast<std::shared_ptr<void>*>(held); });
+  (void)kept.release();
+  const std::size_t sizes[3] = {static_cast<std::size_t>(shape.rows),
+                                static_cast<std::size_t>(shape.columns),
+                                static_cast<std::size_t>(shape.channels)};
+  const std::size_t dimensions = shape.channels == 1 ? 2 : 3;
+  if (device == kHost)
+    return nb::cast(nb::ndarray<nb::numpy, std::uint8_t>(data, dimensions, sizes, capsule));
+  return nb::cast(nb::ndarray<std::uint8_t>(data, dimensions, sizes, capsule, nullptr,
+                                            nb::dtype<std::uint8_t>(), nb::device::cuda::value,
+                                            device));
+}
+
+nb::object picture_of(const nb::list& planes) {
+  return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
+}
+
+bool PlaneView::has_tight_rows() const {
+  return (shape.channels == 1 || channel_stride == 1) &&
+         (shape.columns == 1 || column_stride == shape.channels);
+}
+
+bool PlaneView::is_direct() const {
+  return has_tight_rows() &&
+         (shape.rows == 1 || row_stride >= shape.row_bytes() || row_stride <= -shape.row_bytes());
+}
+
+ImageHints image_hints(nb::handle format, nb::handle size) {
+  ImageHints hints;
+  if (!format.is_none()) hints.format = parse_format(format);
+  if (!size.is_none()) {
+    if (!nb::isinstance<nb::tuple>(size) || nb::len(size) != 2)
+      fail_type("size must be a tuple (width, height)");
+    hints.size = {parse_int(size[0], "the width"), parse_int(size[1], "the height")};
+    check_picture_size(hints.size->first, hints.size->second);
+  }
+  return hints;
+}
+
+Image Image::from(nb::handle object, const ImageHints& hints, std::uintptr_t stream) {
+  Image image;
+  image.arrays_ = arrays_from(object, "image", stream);
+  const Array& first = image.arrays_.front();
+  const bool may_be_stacked = hints.format == PixelFormat::nv12 ||
+                              hints.format == PixelFormat::nv21 ||
+                              hints.format == PixelFormat::yuv420p;
+  if (is_sequence(object))
+    image.take_planes(hints);
+  else if (first.dimensions == 1)
+    image.take_flat(hints);
+  else if (first.dimensions == 2 && may_be_stacked)
+    image.take_stacked(*hints.format);
+  else
+    image.take_single(hints);
+  check(validate(image.view_));
+  return image;
+}
+
+void Image::set_shape(PixelFormat format, std::int64_t width, std::int64_t height) {
+  check_picture_size(width, height);
+  view_.format = format;
+  view_.width = static_cast<int>(width);
+  view_.height = static_cast<int>(height);
+}
+
+/// One dimension: the planes one after another without gaps, as in a raw video.
+void Image::take_flat(const ImageHints& hints) {
+  if (!hints.format || !hints.size)
+    fail_frame("image has one dimension; then format= and size=(width, height) must be given");
+  set_shape(*hints.format, hints.size->first, hints.size->second);
+  const Array& array = arrays_.front();
+  const std::int64_t step = array.stride[0];
+  std::int64_t at = 0;
+  for (int p = 0; p < plane_count(view_.format); ++p) {
+    const PlaneShape shape = plane_shape(view_.format, p, view_.width, view_.height);
+    const std::int64_t end = at + shape.rows * shape.row_bytes();
+    if (end <= array.shape[0])
+      set_plane(view_, p,
+                direct({array.data + at * step, shape, shape.row_bytes() * step,
+                        shape.channels * step, step}));
+    at = end;
+  }
+  if (at != array.shape[0])
+    fail_frame("image has " + std::to_string(array.shape[0]) + " bytes, but " +
+               text_of(view_.format) + " of this size has " + std::to_string(at));
+}
+
+/// Two dimensions with 3/2 as many rows: chroma below luma, as OpenCV and cameras have it.
+void Image::take_stacked(PixelFormat format) {
+  const Array& array = arrays_.front();
+  const std::int64_t width = array.shape[1], height = array.shape[0] / 3 * 2;
+  if (array.shape[0] % 3 != 0 || width % 2 != 0)
+    fail_frame("image has the shape " + shape_text(array) +
+               "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
+  set_shape(format, width, height);
+  // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
+  const PlaneView whole = direct(plane_view(array), format == PixelFormat::yuv420p);
+  const std::int64_t step = whole.row_stride;
+  for (int p = 0; p < plane_count(format); ++p) {
+    const PlaneShape shape = plane_shape(format, p, view_.width, view_.height);
+    std::uint8_t* data = whole.data + (p == 0 ? 0 : height * step);
+    const std::int64_t row = p > 0 && format == PixelFormat::yuv420p ? step / 2 : step;
+    if (p == 2) data += height / 2 * row;
+    set_plane(view_, p, {data, shape, row, shape.channels, 1});
+  }
+}
+
+/// An array of a packed or grey format: 2 dimensions, or 3 with the channels last.
+void Image::take_single(const ImageHints& hints) {
+  const Array& array = arrays_.front();
+  if (array.dimensions < 2)
+    fail_frame("image has the shape " + shape_text(array) + ", but a picture has height and width");
+  const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
+  if (plane_count(format) > 1)
+    fail_frame(text_of(format) + " has several planes; pass them as a tuple of arrays");
+  const PlaneView plane = plane_view(array);
+  const std::int64_t channels = plane_shape(format, 0, 2, 2).channels;
+  if (plane.shape.channels != channels)
+    fail_frame("image has the shape " + shape_text(array) + ", but " + text_of(format) + " has " +
+               std::to_string(channels) + " bytes a pixel");
+  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
+  std::int64_t width = array.shape[1];
+  if (is_packed && width % 2 != 0)
+    fail_frame("image has an odd number of columns; packed 4:2:2 has pairs of them");
+  if (hints.size) {
+    const auto [wide, high] = *hints.size;
+    if ((wide != width && !(is_packed && wide + 1 == width)) || high != array.shape[0])
+      fail_frame("size= is not that of the array");
+    width = wide;
+  }
+  set_shape(format, width, array.shape[0]);
+  set_plane(view_, 0, direct(plane));
+}
+
+void Image::take_planes(const ImageHints& hints) {
+  for (const Array& array : arrays_)
+    if (array.dimensions < 2)
+      fail_frame("a plane of image has the shape " + shape_text(array) +
+                 ", but must have height and width");
+  const Array& luma = arrays_.front();
+  check_picture_size(luma.shape[1], luma.shape[0]);
+  const PixelFormat format = hints.format ? *hints.format : guess_planar(arrays_);
+  const int planes = plane_count(format);
+  if (static_cast<std::size_t>(planes) != arrays_.size())
+    fail_frame(text_of(format) + " has " + std::to_string(planes) + " planes, image has " +
+               std::to_string(arrays_.size()));
+  set_shape(format, hints.size && planes == 1 ? hints.size->first : luma.shape[1], luma.shape[0]);
+  if (hints.size && *hints.size != std::pair(view_.width, view_.height))
+    fail_frame("size= is not that of the arrays");
+  for (int p = 0; p < planes; ++p)
+    set_plane(view_, p,
+              direct(view_as(arrays_[static_cast<std::size_t>(p)],
+                             plane_shape(format, p, view_.width, view_.height),
+                             "plane " + std::to_string(p))));
+}
+
+PlaneView Image::direct(const PlaneView& plane, bool without_gaps) {
+  const PlaneShape& shape = plane.shape;
+  if (plane.is_direct() && (!without_gaps || plane.row_stride == shape.row_bytes())) return plane;
+  if (device() != kHost)
+    fail_frame(
+        "the samples of image do not lie side by side; make it contiguous, for example with "
+        "tensor.contiguous()");
+  copies_.push_back({plane, std::make_unique_for_overwrite<std::uint8_t[]>(shape.bytes())});
+  return {copies_.back().memory.get(), shape, shape.row_bytes(), shape.channels, 1};
+}
+
+void Image::settle() {
+  for (const Copy& copy : copies_) copy_tight(copy.from, copy.memory.get());
+}
+
+Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
+                   std::uintptr_t stream) {
+  Picture picture{
+      nb::borrow(out), arrays_from(out, "out", stream), {format, width, height, {}, {}}};
+  picture.device = picture.arrays[0].device;
+  const int planes = plane_count(format);
+  if (picture.arrays.size() != static_cast<std::size_t>(planes))
+    fail_frame("out has " + std::to_string(picture.arrays.size()) + " arrays, but " +
+               text_of(format) + " has " + std::to_string(planes) + " planes");
+  std::vector<PlaneView> views;
+  for (int p = 0; p < planes; ++p) {
+    views.push_back(writable_plane(picture.arrays[static_cast<std::size_t>(p)],
+                                   plane_shape(format, p, width, height),
+                                   planes == 1 ? "out" : "plane " + std::to_string(p) + " of out"));
+    set_plane(picture.view, p, views.back());
+  }
+  check_disjoint(views);
+  return picture;
+}
+
+Result<HostPicture> HostPicture::make(PixelFormat format, int width, int height) {
+  HostPicture picture;
+  picture.view_ = {format, width, height, {}, {}};
+  picture.memory_ = std::make_shared<HostBuffer>();
+  if (Status status = picture.memory_->resize(place_planes(picture.view_, nullptr, 1)); !status)
+    return status;
+  want_huge_pages(*picture.memory_);
+  place_planes(picture.view_, reinterpret_cast<std::uint8_t*>(picture.memory_->data()), 1);
+  return picture;
+}
+
+nb::object HostPicture::object() const {
+  nb::list arrays;
+  for (int plane = 0; plane < plane_count(view_.format); ++plane)
+    arrays.append(array_over(view_.data[static_cast<std::size_t>(plane)],
+                             plane_shape(view_.format, plane, view_.width, view_.height), memory_));
+  return picture_of(arrays);
+}
+
+Picture new_picture(PixelFormat format, int width, int height) {
+  const HostPicture made = value_of(HostPicture::make(format, width, height));
+  return {made.object(), {}, made.view()};
+}
+
+JpegData::JpegData(nb::handle data, std::uintptr_t stream)
+    : array_(array_from(data, "data", stream)) {
+  if (!array_.is_flat())
+    fail_argument("data has the shape " + shape_text(array_) +
+                  ", but a JPEG stream is bytes one after another");
+  const auto size = static_cast<std::size_t>(array_.shape[0]);
+  const auto* bytes = reinterpret_cast<const std::byte*>(array_.data);
+  if (array_.writable && array_.device == kHost && size > 0) {
+    copy_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    std::memcpy(copy_.get(), bytes, size);
+    bytes = copy_.get();
+  }
+  bytes_ = {bytes, size};
+}
+
+void JpegData::check_host() const {
+  if (device() != kHost) fail_argument("data must be in host memory for this call");
+}
+
+}  // namespace zerorun::python

@@ -1,0 +1,273 @@
+# What goes in comes out, or is named: every fact of an input is in the output, or a line says that it is not.
+# SPDX-License-Identifier: MIT
+import json
+import pathlib
+import unittest
+
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, needs_opencv, probe, video_stream
+
+SRT = "1\n00:00:00,000 --> 00:00:00,400\nHello\n\n2\n00:00:00,400 --> 00:00:00,800\nWorld\n"
+CHAPTERS = (";FFMETADATA1\ntitle=A film\ncomment=For all\ncreation_time=2020-01-02T03:04:05.000000Z\n"
+            "com.apple.quicktime.make=Maker\n"
+            "[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=400\ntitle=one\n"
+            "[CHAPTER]\nTIMEBASE=1/1000\nSTART=400\nEND=800\ntitle=two\n")
+
+
+def facts_in(path):
+    """The facts that a file has by FFmpeg, which the program's own table knows nothing of."""
+    seen = probe(path, "-show_chapters")
+    video = next(s for s in seen["streams"] if s["codec_type"] == "video")
+    others = [s for s in seen["streams"] if s is not video]
+    kinds = [s["codec_type"] for s in others]
+    tags = {key.lower(): value for key, value in seen["format"].get("tags", {}).items()}
+    handlers = [s.get("tags", {}).get("handler_name") for s in seen["streams"]]
+    titles = [s.get("tags", {}).get("title") for s in seen["streams"]]
+    audio = next((s for s in others if s["codec_type"] == "audio"), {})
+    facts = set()
+    if "audio" in kinds:
+        facts.add("sound")
+    if "video" in kinds:
+        facts.add("further_video")
+    if "subtitle" in kinds:
+        facts.add("subtitles")
+    if "attachment" in kinds:
+        facts.add("attachments")
+    if len(seen["chapters"]) == 2:
+        facts.add("chapters")
+    if "Main view" in handlers + titles:
+        facts.add("titles")
+    if audio.get("tags", {}).get("language") in ("ger", "deu"):
+        facts.add("languages")
+    for key in ("title", "comment", "creation_time", "com.apple.quicktime.make"):
+        if key in tags:
+            facts.add("tags " + key)
+    if video.get("color_transfer") == "arib-std-b67":
+        facts.add("transfer")
+    if video.get("color_primaries") == "bt2020":
+        facts.add("primaries")
+    return facts
+
+
+class LedgerTest(ProgramTest):
+    def film(self):
+        """Motion JPEG with all that Matroska holds."""
+        pathlib.Path(self.path("meta.txt")).write_text(CHAPTERS)
+        pathlib.Path(self.path("words.srt")).write_text(SRT)
+        pathlib.Path(self.path("notes.txt")).write_text("a note")
+        film = self.path("film.mkv")
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.8:r=25",
+               "-f", "lavfi", "-i", "testsrc2=s=32x32:d=0.8:r=25",
+               "-f", "lavfi", "-i", "sine=d=0.8", "-i", self.path("words.srt"), "-i", self.path("meta.txt"),
+               "-map", "0:v", "-map", "1:v", "-map", "2:a", "-map", "3:s", "-map_metadata", "4",
+               "-map_chapters", "4", "-attach", self.path("notes.txt"), "-metadata:s:t", "mimetype=text/plain",
+               "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-c:a", "pcm_s16le", "-c:s", "srt",
+               "-color_primaries", "bt2020", "-color_trc", "arib-std-b67", "-colorspace", "bt470bg",
+               "-metadata:s:v:0", "title=Main view", "-metadata:s:a:0", "language=ger", film)
+        self.assertEqual(len(facts_in(film)), 13, facts_in(film))
+        return film
+
+    def ledger(self, done):
+        """The ledger of the last event of --progress json."""
+        lines = [json.loads(line) for line in done.stderr.decode().splitlines() if line.startswith("{")]
+        return lines[-1]["summary"]["ledger"]
+
+    @needs_containers
+    def test_every_fact_in_every_container(self):
+        """The ledger and FFmpeg agree about each fact; what is lost stands in one line."""
+        film = self.film()
+        before = facts_in(film)
+        for command in ("copy", "encode"):
+            for container in ("mkv", "mov", "mp4", "avi"):
+                with self.subTest(f"{command} to {container}"):
+                    out = self.path(f"{command}.{container}")
+                    device = ("--device", "cpu") if command == "encode" else ()
+                    done = self.zerorun(command, film, "-o", out, "--progress", "json", *device)
+                    after, lines = facts_in(out), done.stderr.decode()
+                    ledger = self.ledger(done)
+                    for fact in before:
+                        word, _, key = fact.partition(" ")
+                        fates = {e["fate"] for e in ledger
+                                 if e["fact"] == word and key in e["what"].lower()}
+                        if fact == "languages" and "sound" not in after:
+                            continue  # it goes with its stream, whose line has it
+                        self.assertTrue(fates, f"{fact} is not in the ledger")
+                        self.assertEqual("left out" not in fates, fact in after, f"{fact}: {fates}, {after}")
+                        if fact not in after:
+                            line = next(text for text in lines.splitlines() if "no place for" in text)
+                            what = next(e["what"] for e in ledger
+                                        if e["fact"] == word and e["fate"] == "left out")
+                            self.assertTrue(what in line or (key and key in line.lower()), f"{fact}: {line}")
+
+    @needs_containers
+    def test_advice_works(self):
+        """The container that the line names keeps what is lost, and the options silence it."""
+        film = self.film()
+        done = self.zerorun("copy", film, "-o", self.path("a.avi"), "--streams", "none", "--metadata", "none")
+        self.assertIn(b"primaries", done.stderr)
+        self.assertNotIn(b"subtitles", done.stderr)
+        self.assertNotIn(b"chapters", done.stderr)
+        listed = self.zerorun("copy", film, "-o", self.path("b.avi"), "--streams", "none", "-v").stderr
+        self.assertIn(b"the subtitles (subrip): left out (--streams)", listed)
+        refused = self.zerorun("copy", film, "-o", self.path("c.avi"), "--losses", "stop", code=4)
+        self.assertIn(b"no place for", refused.stderr)
+        self.assertFalse(pathlib.Path(self.path("c.avi")).exists())
+
+    @needs_containers
+    def test_range_moves_chapters_and_subtitles(self):
+        film = self.film()
+        out = self.path("part.mov")
+        self.zerorun("copy", film, "-o", out, "--frames", "5:15")
+        chapters = [(float(c["start_time"]), float(c["end_time"])) for c in
+                    probe(out, "-show_chapters")["chapters"]]
+        self.assertEqual(chapters, [(0.0, 0.2), (0.2, 0.4)])
+        self.zerorun("copy", film, "-o", self.path("part.mkv"), "--frames", "10:20")
+        chapters = probe(self.path("part.mkv"), "-show_chapters")["chapters"]
+        self.assertEqual([c["tags"]["title"] for c in chapters], ["two"])
+
+    @needs_containers
+    def test_chapters_leave_a_plain_movie(self):
+        """Titles of chapters lie between the media and the index, inside of the media data."""
+        film = self.film()
+        for container in ("mov", "mp4"):
+            out = self.path("plain." + container)
+            self.zerorun("copy", film, "-o", out)
+            data = pathlib.Path(out).read_bytes()
+            boxes, at = [], 0
+            while at < len(data):
+                size = int.from_bytes(data[at:at + 4], "big")
+                self.assertGreaterEqual(size, 8, f"{container}: a box at {at}")
+                boxes.append(data[at + 4:at + 8])
+                at += size
+            self.assertEqual(at, len(data))
+            self.assertNotIn(b"moof", boxes)
+            self.assertEqual(boxes[-1], b"moov")
+
+    @needs_containers
+    def test_delay_of_the_sound(self):
+        """AVI has no delay: silence is in front. Compressed sound loses it with a line."""
+        late = self.path("late.mkv")
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=25", "-itsoffset", "0.5", "-f", "lavfi", "-i",
+               "sine=d=0.5", "-map", "0", "-map", "1", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p",
+               "-c:a", "pcm_s16le", late)
+        out = self.path("late.avi")
+        self.zerorun("copy", late, "-o", out)
+        raw = ffmpeg("-i", out, "-map", "0:a", "-f", "s16le", "-").stdout
+        rate = int(next(s for s in probe(out)["streams"] if s["codec_type"] == "audio")["sample_rate"])
+        silent = next(i for i in range(0, len(raw), 2) if raw[i:i + 2] != b"\0\0") // 2
+        self.assertAlmostEqual(silent / rate, 0.5, delta=0.01)
+        ffmpeg("-i", late, "-c:v", "copy", "-c:a", "mp3", self.path("mp3.mkv"))
+        done = self.zerorun("copy", self.path("mp3.mkv"), "-o", self.path("mp3.avi"))
+        self.assertIn(b"the delay of the sound", done.stderr)
+
+    @needs_containers
+    def test_a_pipe_has_no_other_streams(self):
+        film = pathlib.Path(self.film()).read_bytes()
+        done = self.zerorun("copy", "-", "-o", self.path("piped.mkv"), input=film)
+        self.assertIn(b"a pipe is read once", done.stderr)
+        self.assertIn(b"the sound (pcm_s16le", done.stderr)
+
+    @needs_containers
+    def test_info_declares(self):
+        facts = json.loads(self.zerorun("info", "--json", self.film()).stdout)["facts"]
+        words = {fact["fact"] for fact in facts}
+        self.assertLessEqual({"further_video", "sound", "subtitles", "attachments", "chapters", "tags",
+                              "titles", "languages", "transfer", "primaries"}, words)
+
+    @needs_containers
+    def test_colour_of_encode(self):
+        source = self.path("hdr.mov")
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-c:v", "rawvideo", "-pix_fmt", "uyvy422",
+               "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc",
+               "-color_range", "tv", source)
+        out = self.path("out.mov")
+        done = self.encode(source, "-o", out)
+        self.assertIn(b"high dynamic range (PQ)", done.stderr)
+        video = video_stream(out)
+        self.assertEqual((video["color_primaries"], video["color_transfer"], video["color_space"]),
+                         ("bt2020", "smpte2084", "bt470bg"))
+
+
+class KindTest(ProgramTest):
+    """Each picture has its own kind."""
+
+    def mixed(self):
+        for i, tag in enumerate(("mono", "420jpeg", "mono", "444"), 1):
+            self.encode(make_y4m(self.path("one.y4m"), frames=1, tag=tag), "-o", self.path(f"in{i}.jpg"))
+        return self.path("in*.jpg")
+
+    def components(self, path):
+        """Of a binary PNM: P5 is grey."""
+        return {b"P5": 1, b"P6": 3}[pathlib.Path(path).read_bytes()[:2]]
+
+    def test_grey_first(self):
+        source = self.mixed()
+        stream = b"".join(pathlib.Path(self.path(f"in{i}.jpg")).read_bytes() for i in range(1, 5))
+        pathlib.Path(self.path("in.mjpeg")).write_bytes(stream)
+        for name in (source, self.path("in.mjpeg")):
+            self.zerorun("decode", name, "-o", self.path("out%d.pnm"), "--device", "cpu", "-y")
+            self.assertEqual([self.components(self.path(f"out{i}.pnm")) for i in range(1, 5)], [1, 3, 1, 3])
+        self.zerorun("decode", source, "-o", self.path("g%d.pgm"), "--device", "cpu")
+        self.assertEqual([self.components(self.path(f"g{i}.pgm")) for i in range(1, 5)], [1] * 4)
+
+    def test_colour_first(self):
+        self.mixed()
+        names = [self.path(f"in{i}.jpg") for i in (2, 1, 4, 3)]
+        pathlib.Path(self.path("list.txt")).write_text("\n".join(names))
+        self.zerorun("decode", "@" + self.path("list.txt"), "-o", self.path("out%d.pnm"), "--device", "cpu")
+        self.assertEqual([self.components(self.path(f"out{i}.pnm")) for i in range(1, 5)], [3, 1, 3, 1])
+
+    def test_one_stream_names_the_change(self):
+        done = self.zerorun("decode", self.mixed(), "-o", self.path("out.y4m"), "--device", "cpu")
+        self.assertIn(b"2 of 4 frames", done.stderr)
+        self.assertIn(b"in colour", done.stderr)
+
+
+class ForeignTest(ProgramTest):
+    """What is not supported is named as that, with the program that converts it."""
+
+    HEADS = {
+        "a.heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC", "heif-convert"),
+        "b.tif": (b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0", "BigTIFF", "tiffcp"),
+        "d.cr2": (b"II*\0\x10\0\0\0CR\2\0\0\0\0\0", "camera RAW", "dcraw_emu"),
+        "e.webp": (b"RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\x02\0\0\0\x0f\0\0\x0f\0\0", "animated WebP", "anim_dump"),
+    }
+
+    @needs_containers
+    def test_named(self):
+        for name, (head, what, program) in self.HEADS.items():
+            pathlib.Path(self.path(name)).write_bytes(head + bytes(64))
+            for command in ("encode", "info"):
+                out = ("-o", self.path("out.jpg")) if command == "encode" else ()
+                done = self.zerorun(command, self.path(name), *out, code=3)
+                self.assertIn(what, done.stderr.decode(), name)
+                self.assertIn(program, done.stderr.decode(), name)
+                self.assertNotIn("cut short", done.stderr.decode(), name)
+
+
+class PagesTest(ProgramTest):
+    @needs_opencv
+    def test_tiff_pages_are_named(self):
+        """Two directories that share one picture."""
+        self.encode(make_y4m(self.path("a.y4m"), frames=1), "-o", self.path("a.jpg"))
+        self.zerorun("decode", self.path("a.jpg"), "-o", self.path("a.tiff"), "--device", "cpu")
+        data = bytearray(pathlib.Path(self.path("a.tiff")).read_bytes())
+        order = "little" if data[:2] == b"II" else "big"
+        first = int.from_bytes(data[4:8], order)
+        end = first + 2 + 12 * int.from_bytes(data[first:first + 2], order)
+        copy = data[first:end] + bytes(4)
+        data += bytes(len(data) % 2)
+        data[end:end + 4] = len(data).to_bytes(4, order)
+        pathlib.Path(self.path("two.tiff")).write_bytes(data + copy)
+        done = self.encode(self.path("two.tiff"), "-o", self.path("two.jpg"))
+        self.assertIn(b"1 further picture", done.stderr)
+        self.assertNotIn(b"further", self.encode(self.path("a.tiff"), "-o", self.path("b.jpg")).stderr)
+
+    @needs_containers
+    def test_animated_png_is_a_sequence(self):
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-f", "apng", self.path("a.png"))
+        self.zerorun("encode", self.path("a.png"), "-o", self.path("a.mov"), "--device", "cpu")
+        self.assertEqual(video_stream(self.path("a.mov"))["nb_read_frames"], "4")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+# Streams as cameras and pipes give them: multipart, doubled SOI, junk in front, captures without a suffix,
+# named pipes.
+# SPDX-License-Identifier: MIT
+import os
+import pathlib
+import struct
+import threading
+import unittest
+
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, y4m_frames
+
+BOUNDARY = b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n%s\r\n"
+HTTP = b"HTTP/1.0 200 OK\r\nServer: camera\r\nContent-Type: multipart/x-mixed-replace; boundary=frame\r\n\r\n"
+
+
+def avi(frames, width=64, height=48, rate=25):
+    """Motion JPEG in AVI with these packets, with an index."""
+    def chunk(name, data):
+        return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
+
+    def listed(name, data):
+        return chunk(b"LIST", name + data)
+    head = struct.pack("<10I", 1000000 // rate, 0, 0, 0x10, len(frames), 0, 1, 0, width, height) + bytes(16)
+    stream = b"vidsMJPG" + struct.pack("<10I", 0, 0, 0, 1, rate, 0, len(frames), 0, 0xFFFFFFFF, 0) + bytes(8)
+    bitmap = struct.pack("<IIIHH4sIIIII", 40, width, height, 1, 24, b"MJPG", width * height * 3, 0, 0, 0, 0)
+    movie, index = b"", b""
+    for data in frames:
+        index += b"00dc" + struct.pack("<III", 0x10 if data else 0, 4 + len(movie), len(data))
+        movie += chunk(b"00dc", data)
+    header = listed(b"hdrl", chunk(b"avih", head) + listed(b"strl", chunk(b"strh", stream) +
+                                                           chunk(b"strf", bitmap)))
+    body = b"AVI " + header + listed(b"movi", movie) + chunk(b"idx1", index)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+class StreamsTest(ProgramTest):
+    def jpegs(self, count=4):
+        self.encode(make_y4m(self.path("in.y4m"), frames=count), "-o", self.path("in%d.jpg"))
+        return [pathlib.Path(self.path(f"in{i + 1}.jpg")).read_bytes() for i in range(count)]
+
+    def copied(self, name, **options):
+        """The packets that copy makes of an input."""
+        done = self.zerorun("copy", name, "-o", self.path("out%d.jpg"), "-y", **options)
+        packets = []
+        while pathlib.Path(path := self.path(f"out{len(packets) + 1}.jpg")).exists():
+            packets.append(pathlib.Path(path).read_bytes())
+            os.remove(path)
+        return packets, done.stderr.decode()
+
+    @needs_containers
+    def test_multipart(self):
+        """With and without the head of HTTP, on stdin and in a file, for all commands."""
+        jpegs = self.jpegs()
+        parts = b"".join(BOUNDARY % (len(data), data) for data in jpegs)
+        for head in (b"", HTTP, HTTP + b"\r\n"):
+            with self.subTest(head=head):
+                pathlib.Path(self.path("camera")).write_bytes(head + parts)
+                for name, options in (("-", {"input": head + parts}), (self.path("camera"), {})):
+                    self.assertEqual(self.copied(name, **options)[0], jpegs, name)
+                    self.zerorun("decode", name, "-o", self.path("out.y4m"), "-y", "--device", "cpu", **options)
+                    self.assertEqual(len(y4m_frames(pathlib.Path(self.path("out.y4m")).read_bytes())), 4)
+                    self.encode(name, "-o", self.path("out.mjpeg"), "-y", **options)
+
+    def test_doubled_soi_and_junk(self):
+        jpegs = self.jpegs()
+        raw = b"".join(b"\xff\xd8" * (i % 2) + data for i, data in enumerate(jpegs))
+        pathlib.Path(self.path("two.mjpeg")).write_bytes(raw)
+        packets, said = self.copied(self.path("two.mjpeg"))
+        self.assertEqual(packets, jpegs)
+        self.assertIn("4 bytes between the images", said)
+
+    @needs_containers
+    def test_packets_begin_with_one_soi(self):
+        jpegs = self.jpegs()
+        fronts = (b"\0\0\0", b"\xff\xd8", b"", b"\0" * 64)
+        pathlib.Path(self.path("odd.avi")).write_bytes(avi([f + j for f, j in zip(fronts, jpegs)]))
+        packets, said = self.copied(self.path("odd.avi"))
+        self.assertEqual(packets, jpegs)
+        self.assertIn("69 bytes between the images", said)
+        for kind in ("mov", "avi", "mkv"):
+            self.zerorun("copy", self.path("odd.avi"), "-o", self.path("odd2." + kind), "-y")
+            self.assertEqual(self.copied(self.path("odd2." + kind))[0], jpegs)
+        self.zerorun("decode", self.path("odd.avi"), "-o", self.path("odd.y4m"), "--device", "cpu")
+
+    def test_capture_without_suffix(self):
+        jpegs = self.jpegs()
+        pathlib.Path(self.path("capture")).write_bytes(b"".join(jpegs))
+        self.assertEqual(self.copied(self.path("capture"))[0], jpegs)
+        pathlib.Path(self.path("single")).write_bytes(jpegs[0])
+        self.zerorun("copy", self.path("single"), "-o", self.path("single.jpg"))
+        self.assertEqual(pathlib.Path(self.path("single.jpg")).read_bytes(), jpegs[0])
+
+    def through_pipe(self, name, data):
+        """A named pipe into which a thread writes once."""
+        path = self.path(name)
+        os.mkfifo(path)
+
+        def write():
+            with open(path, "wb", buffering=0) as pipe:
+                try:
+                    pipe.write(data)
+                except BrokenPipeError:
+                    pass
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, 10)
+        return path
+
+    @needs_containers
+    def test_named_pipes_are_opened_once(self):
+        jpegs = self.jpegs()
+        raw = b"".join(jpegs)
+        parts = b"".join(BOUNDARY % (len(data), data) for data in jpegs)
+        film = self.path("film.mkv")
+        ffmpeg("-i", self.path("in.y4m"), "-c:v", "ffv1", film)
+        for name, data in (("a.jpg", raw), ("b", raw), ("c.mjpg", raw), ("d", parts),
+                           ("e", pathlib.Path(self.path("in.y4m")).read_bytes()),
+                           ("f.png", pathlib.Path(film).read_bytes())):
+            with self.subTest(name):
+                pipe = self.through_pipe(name, data)
+                out = self.path("piped.y4m")
+                self.zerorun("decode", pipe, "-o", out, "-y", "--device", "cpu", timeout=60)
+                self.assertEqual(len(y4m_frames(pathlib.Path(out).read_bytes())), 4)
+                os.remove(pipe)
+
+
+class NamesTest(ProgramTest):
+    def test_byte_order_mark_of_a_list(self):
+        self.encode(make_y4m(self.path("a.y4m"), frames=2), "-o", self.path("p%d.jpg"))
+        pathlib.Path(self.path("list.txt")).write_bytes(b"\xef\xbb\xbfp1.jpg\r\np2.jpg\r\n")
+        self.zerorun("copy", "@" + self.path("list.txt"), "-o", self.path("out.mjpeg"))
+        both = b"".join(pathlib.Path(self.path(f"p{i}.jpg")).read_bytes() for i in (1, 2))
+        self.assertEqual(pathlib.Path(self.path("out.mjpeg")).read_bytes(), both)
+
+    def test_negative_numbers(self):
+        """In order of their values, by a glob and by a pattern; a dash between words is no sign."""
+        self.encode(make_y4m(self.path("a.y4m"), frames=5), "-o", self.path("p%d.jpg"))
+        pictures = [pathlib.Path(self.path(f"p{i}.jpg")).read_bytes() for i in range(1, 6)]
+        for number, data in zip((-2, -1, 0, 1, 10), pictures):
+            pathlib.Path(self.path(f"shot.{number}.jpg")).write_bytes(data)
+            pathlib.Path(self.path(f"take-{number + 3}.jpg")).write_bytes(data)
+        for name in ("shot.*.jpg", "take-*.jpg"):
+            self.zerorun("copy", self.path(name), "-o", self.path("out.mjpeg"), "-y")
+            self.assertEqual(pathlib.Path(self.path("out.mjpeg")).read_bytes(), b"".join(pictures), name)
+        self.zerorun("copy", self.path("shot.%d.jpg"), "-o", self.path("out.mjpeg"), "-y", "--missing", "skip")
+        self.assertEqual(pathlib.Path(self.path("out.mjpeg")).read_bytes(), b"".join(pictures))
+
+
+if __name__ == "__main__":
+    unittest.main()

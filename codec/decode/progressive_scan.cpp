@@ -350,13 +350,30 @@ void ProgressiveScanDecoder::decode_dc(IntervalState& interval,
   at.bit = bits.position();
 }
 
+/// Rows are filled at once: many scans without data may follow each other.
 void ProgressiveScanDecoder::repeat_dc(const IntervalState& interval, std::int32_t first_block) {
   const ScanLayout& layout = scan_->layout;
-  for (std::int64_t mcu = interval.at.mcu; mcu < interval.end_mcu; ++mcu, first_block = 0)
-    for (std::int32_t b = first_block; b < layout.blocks_per_mcu; ++b)
-      if (std::int16_t* const dc = dc_at(mcu % layout.mcus_wide, mcu / layout.mcus_wide, b);
-          dc != nullptr)
-        *dc = shifted(interval.at.dc[layout.block_component[b]], scan_->al);
+  std::int64_t mcu = interval.at.mcu;
+  for (std::int32_t b = first_block; b < layout.blocks_per_mcu; ++b)
+    if (std::int16_t* const dc = dc_at(mcu % layout.mcus_wide, mcu / layout.mcus_wide, b);
+        dc != nullptr)
+      *dc = shifted(interval.at.dc[layout.block_component[b]], scan_->al);
+  for (++mcu; mcu < interval.end_mcu;) {
+    const std::int64_t mcu_y = mcu / layout.mcus_wide, row = mcu_y * layout.mcus_wide;
+    const std::int64_t stop = std::min(row + layout.mcus_wide, interval.end_mcu);
+    for (std::int32_t c = 0; c < layout.components; ++c) {
+      const ScanLayout::Component& shape = layout.component[c];
+      const StoredBlocks& blocks = blocks_[c];
+      const std::int64_t x = (mcu - row) * shape.h;
+      const std::int64_t x_end = std::min<std::int64_t>((stop - row) * shape.h, blocks.blocks_wide);
+      const std::int64_t y_end = std::min<std::int64_t>((mcu_y + 1) * shape.v, blocks.blocks_high);
+      for (std::int64_t y = mcu_y * shape.v; y < y_end && x < x_end; ++y)
+        std::fill(blocks.dc + y * blocks.blocks_wide + x,
+                  blocks.dc + y * blocks.blocks_wide + x_end,
+                  shifted(interval.at.dc[c], scan_->al));
+    }
+    mcu = stop;
+  }
 }
 
 }  // namespace zerorun

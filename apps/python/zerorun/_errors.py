@@ -49,7 +49,7 @@ class CorruptError(Error):
 
 
 class UnsupportedError(Error):
-    """The stream is legal, but zerorun does not decode it (progressive, CMYK, ...)."""
+    """The stream is legal, but zerorun does not decode it (arithmetic coding, CMYK, ...)."""
 
 
 class CapacityError(Error):

@@ -13,6 +13,11 @@
 namespace zerorun::app {
 namespace {
 
+const char* process_of(const StreamInfo& stream) {
+  if (stream.progressive) return "progressive";
+  return stream.extended ? "extended sequential" : "baseline";
+}
+
 std::string color_name(ColorModel color) {
   if (color == ColorModel::gray) return "gray";
   return color == ColorModel::rgb ? "RGB" : "YCbCr";
@@ -52,7 +57,7 @@ Json or_null(const std::optional<T>& value) {
 
 Json stream_json(const InputFacts& facts) {
   const StreamInfo& s = *facts.stream;
-  Json json = {{"process", s.extended ? "extended sequential" : "baseline"},
+  Json json = {{"process", process_of(s)},
                {"width", s.width},
                {"height", s.height},
                {"color", color_name(s.color)},
@@ -85,9 +90,8 @@ std::string row(std::string_view label, const std::string& text) { return report
 
 std::string stream_text(const InputFacts& facts) {
   const StreamInfo& s = *facts.stream;
-  std::string text =
-      row("JPEG", fmt::format("{}, {} {}, {}x{}", s.extended ? "extended sequential" : "baseline",
-                              color_name(s.color), sampling_text(s), s.width, s.height));
+  std::string text = row("JPEG", fmt::format("{}, {} {}, {}x{}", process_of(s), color_name(s.color),
+                                             sampling_text(s), s.width, s.height));
   text += row("quality", s.quality ? fmt::format("{} (tables of T.81 K.1 and K.2)", *s.quality)
                                    : "own quantisation tables");
   text += row("Huffman", s.standard_huffman_tables ? "standard tables" : "own tables");

@@ -15,7 +15,7 @@ struct Entry {
 };
 
 constexpr const char* kDamaged = "the file is damaged";
-constexpr const char* kToBaseline = "convert it to baseline";
+constexpr const char* kReadByTurbo3 = "djpeg of libjpeg-turbo 3 reads it";
 constexpr const char* kToNextMarker =
     "the picture is damaged from here on to the next restart marker";
 
@@ -42,15 +42,16 @@ constexpr std::array kEntries{
     ZR_ENTRY(restart_out_of_order, "a restart marker is missing, repeated or unexpected",
              "parts of the picture are lost"),
     ZR_ENTRY(extraneous_data, "there are stray bytes", "they were skipped"),
-    ZR_ENTRY(progressive, "unsupported: progressive JPEG", kToBaseline),
-    ZR_ENTRY(arithmetic, "unsupported: arithmetic coding", kToBaseline),
-    ZR_ENTRY(lossless, "unsupported: lossless JPEG", kToBaseline),
-    ZR_ENTRY(hierarchical, "unsupported: hierarchical JPEG", kToBaseline),
-    ZR_ENTRY(sample_precision, "unsupported: sample precision is not 8 bits",
-             "convert it to 8 bits"),
+    ZR_ENTRY(progressive, "unsupported here: progressive JPEG", "use the CPU backend"),
+    ZR_ENTRY(arithmetic, "unsupported: arithmetic coding",
+             "\"jpegtran IN > OUT\" makes it Huffman-coded without loss"),
+    ZR_ENTRY(lossless, "unsupported: lossless JPEG", kReadByTurbo3),
+    ZR_ENTRY(hierarchical, "unsupported: hierarchical JPEG",
+             "the reference software of ISO/IEC 10918 reads it"),
+    ZR_ENTRY(sample_precision, "unsupported: sample precision is not 8 bits", kReadByTurbo3),
     ZR_ENTRY(component_count, "unsupported: number of components is not 1 or 3 (CMYK has 4)",
-             "convert it to YCbCr or grey"),
-    ZR_ENTRY(jpeg_ls, "unsupported: JPEG-LS", kToBaseline),
+             "\"magick IN -colorspace sRGB OUT\" makes RGB of CMYK"),
+    ZR_ENTRY(jpeg_ls, "unsupported: JPEG-LS", "ffmpeg reads it"),
     ZR_ENTRY(deferred_height, "unsupported: height sent after the scan (DNL)",
              "rewrite the file with its height in the frame header"),
     ZR_ENTRY(pixel_format, "the stream does not fit the pixel format", ""),

@@ -74,6 +74,7 @@ zerorun_status zerorun_inspect(const void* jpeg, std::size_t size, zerorun_info*
     out.subsampling = from_subsampling(found.subsampling);
     out.rgb = found.color == ColorModel::rgb;
     out.extended = found.extended;
+    out.progressive = found.progressive;
     out.restart_interval_mcus = found.restart_interval_mcus;
     out.quality = found.quality.value_or(0);
     out.exif_orientation = found.exif_orientation;

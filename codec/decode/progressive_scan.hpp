@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/decode/interval_state.hpp"
@@ -30,17 +31,14 @@ struct StoredBlocks {
 /// A kernel may read this many bytes behind the clean bytes.
 inline constexpr int kProgressiveReadAhead = 32;
 
-/// One AC symbol of a first scan, with its appended bits.
-struct AcFirstStep {
-  std::int16_t value;    ///< with advance 0: n of EOBn, whose appended bits follow
-  std::uint8_t length;   ///< bits; 0: take decode_symbol()
-  std::uint8_t advance;  ///< of the zig-zag index: to the one behind `value`. 0: EOBn
-};
-inline constexpr int kAcFirstBits = 11;
+struct AcScan;
 
 /// Keeps its memory from scan to scan.
 class ProgressiveScanDecoder {
  public:
+  ProgressiveScanDecoder();
+  ~ProgressiveScanDecoder();
+
   /// `blocks` has one entry a component of the frame; `clean` are the bytes of all segments, with
   /// kProgressiveReadAhead bytes behind them. All of it outlives the decoding.
   void begin_scan(const ScanHeader& scan, const std::uint8_t* clean, const StoredBlocks* blocks);
@@ -52,29 +50,15 @@ class ProgressiveScanDecoder {
   void decode(IntervalState& interval, const std::function<void(std::int32_t)>& begin_row);
 
  private:
-  struct Bits;
-  using BeginRow = std::function<void(std::int32_t)>;
-
-  void decode_dc(Bits& bits, IntervalState& interval, const BeginRow& begin_row);
+  void decode_dc(IntervalState& interval, const std::function<void(std::int32_t)>& begin_row);
   void repeat_dc(const IntervalState& interval, std::int32_t first_block);
   std::int16_t* dc_at(std::int64_t mcu_x, std::int64_t mcu_y, std::int32_t block) const;
-  void decode_ac(Bits& bits, IntervalState& interval, const BeginRow& begin_row);
-  template <bool kNearEnd>
-  Errc first_block(Bits& bits, std::int64_t block);
-  template <bool kNearEnd>
-  Errc refine_block(Bits& bits, std::int64_t block);
-  template <bool kNearEnd>
-  bool correct(Bits& bits, std::int16_t* block, std::uint64_t which) const;
-  Errc take_long_step(Bits& bits, AcFirstStep& step) const;
 
   const ScanHeader* scan_ = nullptr;
   const std::uint8_t* clean_ = nullptr;
   StoredBlocks blocks_[kMaxComponents];  // of the scan
-  std::uint64_t band_ = 0;               // bits ss to se
-  std::uint64_t end_bit_ = 0;            // of the interval
-  std::int64_t eob_run_ = 0;             // EOBRUN
-  HuffmanDecodeTable dc_[4], ac_;
-  AcFirstStep step_[1 << kAcFirstBits];
+  HuffmanDecodeTable dc_[4];
+  std::unique_ptr<AcScan> ac_;
 };
 
 }  // namespace zerorun

@@ -60,7 +60,7 @@ Status HeaderParser::latch_huffman(std::size_t destination, bool is_dc) {
 
 Status HeaderParser::latch_tables() {
   // Motion JPEG may leave the standard tables out; they stand in for destinations 0 and 1.
-  for (int destination = 0; destination < 2; ++destination) {
+  for (int destination = 0; destination < 2 && !frame_->progressive; ++destination) {
     const auto d = static_cast<std::size_t>(destination);
     if (!dc_[d]) dc_[d] = standard_huffman_spec(destination);
     if (!ac_[d]) ac_[d] = standard_huffman_spec(2 + destination);

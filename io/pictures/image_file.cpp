@@ -91,8 +91,9 @@ Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo&
   ZR_TRY(read_whole_file(file, kMaxImageFileBytes, work.bytes));
   const std::span<const std::byte> data = work.bytes;
   Result<StreamInfo> info = inspect(data, options_.limits);
-  // OpenCV decodes the kinds that zerorun names and refuses (progressive, CMYK). It never gets a
-  // damaged stream: one can make OpenCV before 4.12 write outside its memory (CVE-2025-53644).
+  // OpenCV decodes the kinds that zerorun names and refuses (CMYK, arithmetic coding). It never
+  // gets a damaged stream: one can make OpenCV before 4.12 write outside its memory
+  // (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
     ZR_TRY(check_jpeg_size(file.name(), data, options_.limits));
     return decode_by_opencv(file.name(), ContentKind::jpeg, options_.samples, work.bytes,

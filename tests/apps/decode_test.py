@@ -4,8 +4,8 @@ import json
 import pathlib
 import subprocess
 
-from support import (ProgramTest, damage_second_image, ffmpeg, make_ppm, make_y4m, needs_djpeg, needs_ffmpeg,
-                     needs_opencv, y4m_frames)
+from support import (BUILT_WITH_FFMPEG, ProgramTest, damage_second_image, ffmpeg, make_ppm, make_y4m, needs_djpeg,
+                     needs_ffmpeg, needs_opencv, y4m_frames)
 
 HOSTILE = pathlib.Path(__file__).resolve().parents[1] / "hostile"
 
@@ -29,6 +29,36 @@ class DecodeTest(ProgramTest):
                     ["djpeg", "-dct", "int", "-ppm", *options, self.path(f"jpg/{number}.jpg")],
                     capture_output=True, check=True).stdout
                 self.assertEqual(pathlib.Path(self.path(f"out/{number}.ppm")).read_bytes(), want)
+
+    @needs_djpeg
+    def test_progressive_frames_are_read_everywhere(self):
+        frames = []
+        for number in (1, 2):
+            name = self.path(f"p{number}.jpg")
+            subprocess.run(["jpegtran", "-progressive", "-outfile", name,
+                            self.path(f"jpg/{number}.jpg")], check=True)
+            frames.append(pathlib.Path(name).read_bytes())
+            info = self.info(name)
+            self.assertEqual(info["process"], "progressive")
+            self.assertEqual(info["quality"], self.info(self.path(f"jpg/{number}.jpg"))["quality"])
+        self.decode(self.path("jpg/%d.jpg"), "-o", self.path("want.y4m"), "--frames", "0:2")
+        want = y4m_frames(pathlib.Path(self.path("want.y4m")).read_bytes())
+        stream = self.path("p.mjpeg")
+        pathlib.Path(stream).write_bytes(b"".join(frames))
+        sources = [self.path("p%d.jpg"), stream, "-"]
+        if BUILT_WITH_FFMPEG:
+            self.zerorun("copy", stream, "-o", self.path("p.mov"))
+            sources.append(self.path("p.mov"))
+        for source in sources:
+            out = self.path("got.y4m")
+            self.decode(source, "-o", out, "-y", input=b"".join(frames) if source == "-" else None)
+            self.assertEqual(y4m_frames(pathlib.Path(out).read_bytes()), want, source)
+        self.zerorun("verify", stream)
+        # What encode reads has the samples that decode gives.
+        self.encode(stream, "-o", self.path("again.mjpeg"), "-q", "95")
+        self.encode(self.path("want.y4m"), "-o", self.path("same.mjpeg"), "-q", "95")
+        self.assertEqual(pathlib.Path(self.path("again.mjpeg")).read_bytes(),
+                         pathlib.Path(self.path("same.mjpeg")).read_bytes())
 
     def test_y4m_is_close_to_the_source_and_the_same_with_any_threads(self):
         streams = []

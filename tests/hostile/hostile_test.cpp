@@ -7,6 +7,7 @@
 
 #include "tests/hostile/survival.hpp"
 #include "tests/support/jpeg_segments.hpp"
+#include "tests/support/libjpeg_encode.hpp"
 #include "tests/support/resources.hpp"
 #include "tests/support/sha256.hpp"
 #include "tests/support/test_data.hpp"
@@ -70,6 +71,71 @@ TEST(Hostile, ScanFloodsAreLimited) {
   ASSERT_TRUE(decoder.is_ok());
   std::vector<ComponentPlane> planes;
   EXPECT_EQ(decoder->decode_planes(jpeg, planes).status().code(), Errc::too_many_scans);
+}
+
+/// What is wrong with a scan of a progressive frame is an error before all components have a scan
+/// of DC, and a problem of the report behind that.
+TEST(Hostile, ProgressiveScansAreNamed) {
+  struct Case {
+    const char* file;
+    Errc error, problem;
+  };
+  const Case cases[] = {{"prog_ss_gt_se", Errc::bad_scan_header, Errc::ok},
+                        {"prog_ss64", Errc::bad_scan_header, Errc::ok},
+                        {"prog_se64", Errc::bad_scan_header, Errc::ok},
+                        {"prog_se255", Errc::bad_scan_header, Errc::ok},
+                        {"prog_al14", Errc::bad_scan_header, Errc::ok},
+                        {"prog_ah_jumps", Errc::bad_scan_header, Errc::ok},
+                        {"prog_ah_rises", Errc::bad_scan_header, Errc::ok},
+                        {"prog_dc_and_ac", Errc::bad_scan_header, Errc::ok},
+                        {"prog_ac_interleaved", Errc::bad_scan_header, Errc::ok},
+                        {"prog_dht_missing", Errc::missing_table, Errc::ok},
+                        {"prog_ac_before_dc", Errc::ok, Errc::bad_scan_header},
+                        {"prog_refine_first", Errc::ok, Errc::bad_scan_header},
+                        {"prog_first_twice", Errc::ok, Errc::bad_scan_header},
+                        {"prog_dc_twice", Errc::ok, Errc::bad_scan_header},
+                        {"prog_al_skips", Errc::ok, Errc::bad_scan_header},
+                        {"prog_only_ac", Errc::ok, Errc::bad_scan_header},
+                        {"prog_one_dc_of_three", Errc::ok, Errc::truncated},
+                        {"prog_run_past_band", Errc::ok, Errc::run_past_block_end},
+                        {"prog_zrl_past_block", Errc::ok, Errc::run_past_block_end},
+                        {"prog_zrl_past_block_refine", Errc::ok, Errc::run_past_block_end},
+                        {"prog_refine_size3", Errc::ok, Errc::bad_huffman_code},
+                        {"prog_dc_cut", Errc::ok, Errc::truncated},
+                        {"prog_ac_cut", Errc::ok, Errc::truncated},
+                        {"prog_refine_cut", Errc::ok, Errc::truncated},
+                        {"prog_eoi_missing", Errc::ok, Errc::truncated},
+                        {"prog_scans_1000", Errc::ok, Errc::too_many_scans},
+                        {"prog_eobrun_past_end", Errc::ok, Errc::ok},
+                        {"prog_ok", Errc::ok, Errc::ok}};
+  for (const Case& c : cases) {
+    const Bytes jpeg = read_file(project_tests() / "hostile" / (std::string(c.file) + ".jpg"));
+    const Outcome outcome = survive(jpeg, c.file);
+    EXPECT_EQ(outcome.status.code(), c.error) << c.file << ": " << outcome.status.message();
+    if (outcome.status.is_ok()) {
+      EXPECT_EQ(outcome.report.first_problem.code(), c.problem)
+          << c.file << ": " << outcome.report.first_problem.message();
+    }
+  }
+}
+
+/// Not scans alone count, but the blocks in them: 10 scans with 112 blocks of 32x16 pixels.
+TEST(Hostile, BlocksOfProgressiveScansAreLimited) {
+  LibjpegOptions options;
+  options.progressive = true;
+  const Bytes jpeg = libjpeg_sample(32, 16, Subsampling::s444, options);
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  params.limits.max_scans = 10;
+  for (const int pixels : {512, 1024}) {
+    params.limits.max_pixels = pixels;
+    auto decoder = Decoder::create(params);
+    ASSERT_TRUE(decoder.is_ok());
+    std::vector<ComponentPlane> planes;
+    const auto report = decoder->decode_planes(jpeg, planes);
+    ASSERT_TRUE(report.is_ok()) << report.status().message();
+    EXPECT_EQ(report->first_problem.code(), pixels == 512 ? Errc::too_many_scans : Errc::ok);
+  }
 }
 
 /// A flood of markers, fill bytes, tables or restart markers that is eight times as long takes

@@ -33,6 +33,11 @@ inline std::vector<NamedStream> small_streams() {
   out.push_back({"16-bit tables", libjpeg_sample(24, 24, Subsampling::s420, options)});
   out.push_back({"no DHT", without_segments(libjpeg_sample(25, 17, Subsampling::s420), 0xC4)});
   options = {};
+  options.progressive = true;
+  out.push_back({"progressive", libjpeg_sample(33, 27, Subsampling::s420, options)});
+  options.restart_rows = 1;
+  out.push_back({"progressive with restarts", libjpeg_sample(40, 40, Subsampling::gray, options)});
+  options = {};
   options.rgb_stream = true;
   options.optimal = true;
   out.push_back({"RGB", libjpeg_sample(17, 17, Subsampling::s444, options)});

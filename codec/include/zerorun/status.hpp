@@ -56,7 +56,7 @@ enum class Errc : std::uint16_t {
   extraneous_data = 214,       ///< bytes where none belong (tolerated unless strict)
 
   // 3xx: legal, but not decoded by zerorun
-  progressive = 300,
+  progressive = 300,  ///< by a pipeline of stages alone; Decoder and DeviceDecoder decode it
   arithmetic = 301,
   lossless = 302,
   hierarchical = 303,

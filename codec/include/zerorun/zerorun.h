@@ -421,6 +421,7 @@ typedef struct zerorun_info {
   int32_t exif_orientation;      /* 1..8 */
   int32_t pixel_aspect_x, pixel_aspect_y;
   size_t header_bytes; /* offset of the first entropy-coded byte */
+  int32_t progressive; /* SOF2 */
 } zerorun_info;
 
 /* Reads the headers up to the first scan. */

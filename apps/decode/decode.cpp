@@ -73,7 +73,8 @@ class DecodeInput {
         for_images_(for_images),
         step_(options.shard_run ? options.shard_run->step() : 1) {
     // Pictures that stand in for broken ones come from the source of frames.
-    if (input_.broken == io::BrokenFrames::stop) packets_ = open_jpeg_packets(input_, all_options());
+    if (input_.broken == io::BrokenFrames::stop)
+      packets_ = open_jpeg_packets(input_, all_options());
     // A pipe cannot be opened again for another format, so that of pictures is asked for at once.
     const bool wants_rgb = is_read_once(input_) && for_images;
     if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);

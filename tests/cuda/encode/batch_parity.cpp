@@ -186,8 +186,8 @@ TEST_F(BatchParity, AStreamThatIsCapturedIsRefused) {
   add_frames(1, PixelFormat::yuv420p, 64, 64);
   Stream stream;
   ASSERT_TRUE(stream.create());
+  const DeviceEncodeJob job = jobs_[0]->job();  // allocates, which no capture takes
   ASSERT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
-  const DeviceEncodeJob job = jobs_[0]->job();
   const Status status = device_->encode_batch({&job, 1}, stream.get());
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);

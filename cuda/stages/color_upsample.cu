@@ -89,12 +89,14 @@ struct ChromaRow {
 template <UpsampleFilter kFilter>
 constexpr int kRowsOfChroma = filters_rows(kFilter) ? 2 : 1;
 
+constexpr std::uint32_t kTwice = 0x00010001;  // the same for Cb and Cr
+
 /// Chroma above and below the pixels of a thread, filtered from row to row.
 template <UpsampleFilter kFilter>
 struct ChromaRows {
   static constexpr int kRows = kRowsOfChroma<kFilter>;
   static constexpr int kAcross = pixels_per_sample(kFilter), kCount = kWidePixels / kAcross;
-  static constexpr std::uint32_t kScale = sum_scale(kFilter), kTwice = 0x00010001;
+  static constexpr std::uint32_t kScale = sum_scale(kFilter);
 
   ChromaRow<kCount> row[kRows];
 

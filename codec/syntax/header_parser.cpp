@@ -245,7 +245,8 @@ Status HeaderParser::read_sos(Bytes payload) {
     if (!scan.components.empty() && static_cast<int>(c) < scan.components.back())
       return fail(Errc::bad_scan_header, "components not in the order of the frame (T.81 B.2.3)");
     const int dc = payload[2 + 2 * i] >> 4, ac = payload[2 + 2 * i] & 15;
-    if (dc > 3 || ac > 3)
+    // A progressive scan uses one of them; latch_huffman() checks that.
+    if (!frame_->progressive && (dc > 3 || ac > 3))
       return fail(Errc::bad_scan_header,
                   "table destinations " + std::to_string(dc) + " and " + std::to_string(ac));
     specs[c].dc_table = static_cast<std::uint8_t>(dc);

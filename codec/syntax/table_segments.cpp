@@ -50,6 +50,8 @@ Status HeaderParser::read_dht(Bytes payload) {
 }
 
 Status HeaderParser::latch_huffman(std::size_t destination, bool is_dc) {
+  if (destination >= dc_.size())
+    return fail(Errc::bad_scan_header, "table destination " + std::to_string(destination));
   const auto& spec = (is_dc ? dc_ : ac_)[destination];
   if (!spec) return fail(Errc::missing_table, "Huffman table " + std::to_string(destination));
   if (Status status = check_huffman_spec(*spec, is_dc); !status)

@@ -65,7 +65,8 @@ void measure_rate(AVStream* stream, const std::deque<PacketPtr>& first_packets, 
     least = std::min(least, times[i] - times[i - 1]);
     most = std::max(most, times[i] - times[i - 1]);
   }
-  info.variable_frame_rate = most - least > 1;
+  // An index of AVI counts frames; other clocks round.
+  info.variable_frame_rate = most - least > (lists_stored ? 0 : 1);
   const std::int64_t span = times.back() - times.front();
   const auto steps = static_cast<std::int64_t>(times.size()) - 1;
   AVRational reduced{0, 1};

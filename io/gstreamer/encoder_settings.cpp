@@ -3,10 +3,11 @@
 #include "io/gstreamer/encoder_settings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <iterator>
 #include <type_traits>
 #include <variant>
-#include <vector>
 
 #include "codec/base/choices.hpp"
 #include "codec/base/try.hpp"
@@ -22,12 +23,13 @@ constexpr int kMaxDepth = 64;
 /// there.
 template <typename Enum>
 GType type_of_choice(const char* type_name, const char* automatic = nullptr) {
-  static const std::vector<GEnumValue> values = [automatic] {
-    std::vector<GEnumValue> all;
-    if (automatic != nullptr) all.push_back({-1, automatic, "auto"});
+  // Without memory of its own: GObject has no way to hear that there is none.
+  static const auto values = [automatic] {
+    std::array<GEnumValue, std::size(kChoices<Enum>) + 2> all{};
+    std::size_t count = 0;
+    if (automatic != nullptr) all[count++] = {-1, automatic, "auto"};
     for (const auto& choice : kChoices<Enum>)
-      all.push_back({static_cast<int>(choice.value), choice.meaning, choice.word});
-    all.push_back({0, nullptr, nullptr});
+      all[count++] = {static_cast<int>(choice.value), choice.meaning, choice.word};
     return all;
   }();
   static const GType type = g_enum_register_static(type_name, values.data());

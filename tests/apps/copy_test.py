@@ -118,6 +118,6 @@ class CopyTest(ProgramTest):
         self.jpegs(2)
         y4m = make_y4m(self.path("big.y4m"), 80, 48, 1)
         self.encode(y4m, "-o", self.path("02.jpg"), "-y")
-        done = self.zerorun("copy", self.path("%02d.jpg"), "-o", self.path("out.mov"), code=4)
+        done = self.zerorun("copy", self.path("%02d.jpg"), "-o", self.path("out.mov"), code=3)
         self.assertIn(b"80x48", done.stderr)
         self.assert_nothing_left("out.mov")

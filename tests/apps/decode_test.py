@@ -38,9 +38,9 @@ class DecodeTest(ProgramTest):
             subprocess.run(["jpegtran", "-progressive", "-outfile", name,
                             self.path(f"jpg/{number}.jpg")], check=True)
             frames.append(pathlib.Path(name).read_bytes())
-            info = self.info(name)
+            info = self.info(name)["jpeg"]
             self.assertEqual(info["process"], "progressive")
-            self.assertEqual(info["quality"], self.info(self.path(f"jpg/{number}.jpg"))["quality"])
+            self.assertEqual(info["quality"], self.info(self.path(f"jpg/{number}.jpg"))["jpeg"]["quality"])
         self.decode(self.path("jpg/%d.jpg"), "-o", self.path("want.y4m"), "--frames", "0:2")
         want = y4m_frames(pathlib.Path(self.path("want.y4m")).read_bytes())
         stream = self.path("p.mjpeg")

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -37,7 +38,7 @@ class Failure : public std::exception {
 [[noreturn]] void fail_type(const std::string& sentence);  ///< TypeError
 
 inline std::string part_text(std::string_view part) { return std::string(part); }
-inline std::string part_text(std::int64_t part) { return std::to_string(part); }
+inline std::string part_text(std::integral auto part) { return std::to_string(part); }
 
 /// With the code invalid_argument or invalid_frame, and a sentence of texts and numbers.
 template <typename... Parts>

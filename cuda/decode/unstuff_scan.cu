@@ -11,8 +11,8 @@
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/base/shared_permission.hpp"
+#include "cuda/base/stuffed_bytes.cuh"
 #include "cuda/decode/scan_progress.cuh"
-#include "cuda/stages/stuffed_bytes.cuh"
 
 namespace zerorun {
 namespace {

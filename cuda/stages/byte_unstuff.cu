@@ -8,8 +8,8 @@
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
+#include "cuda/base/stuffed_bytes.cuh"
 #include "cuda/base/tuning.hpp"
-#include "cuda/stages/stuffed_bytes.cuh"
 
 namespace zerorun {
 namespace {

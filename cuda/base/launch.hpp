@@ -129,6 +129,12 @@ cudaError_t launch_behind(void (*kernel)(Args...), unsigned grid, unsigned threa
 }
 
 #ifdef __CUDACC__
+/// The thread's number in the grid, and how many there are.
+__device__ inline std::int64_t grid_thread() {
+  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t grid_threads() { return std::int64_t{gridDim.x} * blockDim.x; }
+
 /// After this call the kernel can read everything that earlier kernels in the stream wrote.
 __device__ inline void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900

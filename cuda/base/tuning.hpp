@@ -15,7 +15,7 @@ inline constexpr int kSyncChunkSubsequences = 256;
 /// is left over.
 inline constexpr int kSyncRounds = 2;
 
-/// Threads of a CTA that decodes codewords. Each CTA loads the code tables once.
+/// Threads of a CTA that decodes codewords.
 inline constexpr int kDecodeThreads = 128;
 
 /// Bits of a subsequence: some hundred codewords, several times what synchronisation takes. All
@@ -24,10 +24,5 @@ inline constexpr int kDecodeThreads = 128;
 inline constexpr std::int32_t kSubsequenceBits = 1024;
 /// Intervals that are longer on average are cut into subsequences.
 inline constexpr std::int64_t kMinSyncIntervalBits = 4 * kSubsequenceBits;
-
-/// Blocks that one CTA of zero_run_expand decodes, with 8 threads each.
-inline constexpr int kExpandBlocksPerCta = 16;
-/// Blocks that one CTA of dequant_idct transforms, with 8 threads each.
-inline constexpr int kIdctBlocksPerCta = 32;
 
 }  // namespace zerorun::tuning

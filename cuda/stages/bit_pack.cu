@@ -12,41 +12,28 @@ namespace {
 
 constexpr int kThreads = 128;
 
-__device__ std::int64_t first_item() {
-  return std::int64_t{blockIdx.x} * kThreads + static_cast<std::int64_t>(threadIdx.x);
-}
-__device__ std::int64_t item_step() { return std::int64_t{gridDim.x} * kThreads; }
-
-__global__ void __launch_bounds__(kThreads)
-    block_bits_kernel(BitPackArgs a, std::uint32_t* block_bits) {
-  for (std::int64_t b = first_item(); b < a.blocks; b += item_step()) {
+__global__ void block_bits_kernel(BitPackArgs a, std::uint32_t* block_bits) {
+  for (std::int64_t b = grid_thread(); b < a.blocks; b += grid_threads()) {
     const std::uint32_t end = a.block_first_symbol[b + 1];
     std::uint32_t bits = 0;
     for (std::uint32_t s = a.block_first_symbol[b]; s < end; ++s) bits += a.code_bits[s];
     block_bits[b] = bits;
   }
   // The scan reads a last element, whose value it does not use.
-  if (blockIdx.x == 0 && threadIdx.x == 0) block_bits[a.blocks] = 0;
+  if (grid_thread() == 0) block_bits[a.blocks] = 0;
 }
 
 /// Leaves the bytes of each interval in interval_first_byte, for the scan.
-__global__ void __launch_bounds__(kThreads)
-    interval_kernel(BitPackArgs a, std::int64_t intervals, const std::uint64_t* block_first_bit) {
-  for (std::int64_t i = first_item(); i < intervals; i += item_step()) {
+__global__ void interval_kernel(BitPackArgs a, std::int64_t intervals,
+                                const std::uint64_t* block_first_bit) {
+  for (std::int64_t i = grid_thread(); i < intervals; i += grid_threads()) {
     const std::int64_t begin = i * a.interval_blocks;
     const std::int64_t end = min(begin + a.interval_blocks, a.blocks);
     const std::uint64_t bits = block_first_bit[end] - block_first_bit[begin];
     a.interval_bits[i] = bits;
     a.interval_first_byte[i] = (bits + 7) / 8;
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) a.interval_first_byte[intervals] = 0;
-}
-
-/// Clears the words that will be written, because bits are ORed into words that threads share.
-__global__ void __launch_bounds__(kThreads)
-    clear_kernel(std::uint32_t* words, const std::uint64_t* total_bytes) {
-  const auto count = static_cast<std::int64_t>((*total_bytes + 3) / 4);
-  for (std::int64_t w = first_item(); w < count; w += item_step()) words[w] = 0;
+  if (grid_thread() == 0) a.interval_first_byte[intervals] = 0;
 }
 
 /// Writes one thread's bits. Other threads may have bits in its first and last word; the words in
@@ -88,10 +75,9 @@ class BlockWriter {
   bool shared_;                // the current word has bits of others in front
 };
 
-__global__ void __launch_bounds__(kThreads)
-    bit_pack_kernel(BitPackArgs a, const std::uint64_t* block_first_bit) {
+__global__ void bit_pack_kernel(BitPackArgs a, const std::uint64_t* block_first_bit) {
   auto* words = reinterpret_cast<std::uint32_t*>(a.bytes);
-  for (std::int64_t b = first_item(); b < a.blocks; b += item_step()) {
+  for (std::int64_t b = grid_thread(); b < a.blocks; b += grid_threads()) {
     const std::int64_t interval = b / a.interval_blocks;
     const std::int64_t interval_start = interval * a.interval_blocks;
     const bool last = b + 1 == min(interval_start + a.interval_blocks, a.blocks);
@@ -131,8 +117,8 @@ Status bit_pack_cuda(const BitPackArgs& a, Exec& exec) {
             block_first_bit);
   ZR_TRY(device_exclusive_scan(a.interval_first_byte, a.interval_first_byte, intervals + 1, temp,
                                temp_bytes, stream));
-  ZR_LAUNCH(clear_kernel, grid_size(a.bytes_capacity / 4, kThreads, kManyCtas), kThreads, stream,
-            reinterpret_cast<std::uint32_t*>(a.bytes), a.interval_first_byte + intervals);
+  // Bits are ORed into the words that threads share.
+  ZR_CUDA_TRY(cudaMemsetAsync(a.bytes, 0, static_cast<std::size_t>(a.bytes_capacity), stream));
   ZR_LAUNCH(bit_pack_kernel, grid, kThreads, stream, a, block_first_bit);
   return Status::ok();
 }

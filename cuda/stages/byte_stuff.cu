@@ -1,5 +1,5 @@
-// CUDA twin of codec/encode/byte_stuff.cpp: counts the FF of each tile, scans, scatters. A warp
-// does a tile of 256 bytes.
+// CUDA twin of codec/encode/byte_stuff.cpp: counts the FF of each tile, scans, scatters. A thread
+// does a tile of 16 bytes.
 // SPDX-License-Identifier: MIT
 #include "codec/encode/byte_stuff.hpp"
 
@@ -7,53 +7,31 @@
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/warp.cuh"
 
 namespace zerorun {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr int kLaneBytes = 8;
-constexpr std::int64_t kTileBytes = 32 * kLaneBytes;
+constexpr std::int64_t kTileBytes = 16;
 
-/// `count` bytes from `in`, 0 to 8, the first one lowest; the others are 0.
-__device__ std::uint64_t load_bytes(const std::uint8_t* in, int count) {
-  if (count == 8 && reinterpret_cast<std::uintptr_t>(in) % 8 == 0)
-    return *reinterpret_cast<const std::uint64_t*>(in);
-  std::uint64_t value = 0;
-  for (int i = 0; i < count; ++i) value |= std::uint64_t{in[i]} << (8 * i);
-  return value;
+__device__ std::int64_t interval_end(const ByteStuffArgs& a, std::int64_t interval) {
+  return static_cast<std::int64_t>(a.interval_first_byte[interval + 1]);
 }
-
-__device__ int count_ff(std::uint64_t bytes) {
-  return (__popc(__vcmpeq4(static_cast<std::uint32_t>(bytes), kFullWarp)) +
-          __popc(__vcmpeq4(static_cast<std::uint32_t>(bytes >> 32), kFullWarp))) /
-         8;
-}
-
-/// Bytes of [begin, begin + kLaneBytes) that lie before `end`.
-__device__ int bytes_before(std::int64_t begin, std::int64_t end) {
-  return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{kLaneBytes}, end - begin)));
-}
-
 __device__ std::int64_t input_bytes(const ByteStuffArgs& a) {
-  return static_cast<std::int64_t>(a.interval_first_byte[a.intervals]);
+  return interval_end(a, a.intervals - 1);
+}
+
+__device__ std::uint32_t count_ff(const ByteStuffArgs& a, std::int64_t begin, std::int64_t end) {
+  std::uint32_t ff = 0;
+  for (std::int64_t p = begin; p < end; ++p) ff += a.bytes[p] == 0xFF;
+  return ff;
 }
 
 /// `tiles` is enough for the largest input; tiles after the real end have no FF.
-__global__ void __launch_bounds__(kThreads)
-    count_kernel(ByteStuffArgs a, std::int64_t tiles, std::uint32_t* tile_ff) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+__global__ void count_kernel(ByteStuffArgs a, std::int64_t tiles, std::uint32_t* tile_ff) {
   const std::int64_t total = input_bytes(a);
-  for (std::int64_t c = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; c <= tiles;
-       c += std::int64_t{gridDim.x} * kWarps) {
-    const std::int64_t begin = c * kTileBytes + lane * kLaneBytes;
-    const int here = bytes_before(begin, total);
-    const int ff = here > 0 ? count_ff(load_bytes(a.bytes + begin, here)) : 0;
-    const int sum = warp_add(ff);
-    if (lane == 0) tile_ff[c] = static_cast<std::uint32_t>(sum);
-  }
+  for (std::int64_t t = grid_thread(); t <= tiles; t += grid_threads())
+    tile_ff[t] = count_ff(a, t * kTileBytes, min((t + 1) * kTileBytes, total));
 }
 
 /// Intervals that end at or before byte p, and so the markers in front of it.
@@ -61,7 +39,7 @@ __device__ std::int64_t intervals_before(const ByteStuffArgs& a, std::int64_t p)
   std::int64_t low = 0, high = a.intervals;
   while (low < high) {
     const std::int64_t middle = (low + high) / 2;
-    if (static_cast<std::int64_t>(a.interval_first_byte[middle + 1]) <= p)
+    if (interval_end(a, middle) <= p)
       low = middle + 1;
     else
       high = middle;
@@ -69,48 +47,26 @@ __device__ std::int64_t intervals_before(const ByteStuffArgs& a, std::int64_t p)
   return low;
 }
 
-__global__ void __launch_bounds__(kThreads)
-    scatter_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_tile) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t total = input_bytes(a);
-  const std::int64_t tiles = ceil_div(total, kTileBytes);
-  for (std::int64_t c = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; c < tiles;
-       c += std::int64_t{gridDim.x} * kWarps) {
-    const std::int64_t begin = c * kTileBytes + lane * kLaneBytes;
-    const int here = bytes_before(begin, total);
-    const std::uint64_t bytes = here > 0 ? load_bytes(a.bytes + begin, here) : 0;
-    const int own = here > 0 ? count_ff(bytes) : 0;
-    const auto ff = static_cast<int>(warp_inclusive_sum(static_cast<unsigned>(own)));
-    if (here == 0) continue;  // in the next round all lanes take part again
+__global__ void scatter_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_tile) {
+  const std::int64_t total = input_bytes(a), tiles = ceil_div(total, kTileBytes);
+  for (std::int64_t t = grid_thread(); t < tiles; t += grid_threads()) {
+    const std::int64_t begin = t * kTileBytes, end = min(begin + kTileBytes, total);
     std::int64_t ended = intervals_before(a, begin);
-    std::uint8_t* out =
-        a.out + begin + static_cast<std::int64_t>(ff_before_tile[c]) + (ff - own) + 2 * ended;
-    for (int i = 0; i < here; ++i) {
+    std::uint8_t* out = a.out + begin + static_cast<std::int64_t>(ff_before_tile[t]) + 2 * ended;
+    for (std::int64_t p = begin; p < end; ++p) {
       // An interval that ends here leaves room for its marker, and so do empty ones.
-      for (; static_cast<std::int64_t>(a.interval_first_byte[ended + 1]) <= begin + i; ++ended)
-        out += 2;
-      const auto byte = static_cast<std::uint8_t>(bytes >> (8 * i));
-      *out++ = byte;
-      if (byte == 0xFF) *out++ = 0;
+      for (; interval_end(a, ended) <= p; ++ended) out += 2;
+      *out++ = a.bytes[p];
+      if (a.bytes[p] == 0xFF) *out++ = 0;
     }
   }
 }
 
-__device__ std::int64_t ff_before(const ByteStuffArgs& a, const std::uint64_t* ff_before_tile,
-                                  std::int64_t p) {
-  const std::int64_t tile = p / kTileBytes;
-  auto sum = static_cast<std::int64_t>(ff_before_tile[tile]);
-  for (std::int64_t at = tile * kTileBytes; at < p; at += kLaneBytes)
-    sum += count_ff(load_bytes(a.bytes + at, bytes_before(at, p)));
-  return sum;
-}
-
-__global__ void __launch_bounds__(kThreads)
-    marker_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_tile) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < a.intervals;
-       i += std::int64_t{gridDim.x} * kThreads) {
-    const auto end = static_cast<std::int64_t>(a.interval_first_byte[i + 1]);
-    std::int64_t at = end + ff_before(a, ff_before_tile, end) + 2 * i;
+__global__ void marker_kernel(ByteStuffArgs a, const std::uint64_t* ff_before_tile) {
+  for (std::int64_t i = grid_thread(); i < a.intervals; i += grid_threads()) {
+    const std::int64_t end = interval_end(a, i), tile = end / kTileBytes;
+    std::int64_t at = end + static_cast<std::int64_t>(ff_before_tile[tile]) +
+                      count_ff(a, tile * kTileBytes, end) + 2 * i;
     const std::int64_t interval = a.first_interval + i;
     if (interval + 1 < a.scan_intervals) {
       a.out[at++] = 0xFF;
@@ -138,7 +94,7 @@ Status byte_stuff_cuda(const ByteStuffArgs& a, Exec& exec) {
   std::uint64_t* ff_before_tile = nullptr;
   ZR_TRY(scratch_of(exec).carve(scratch_array(temp, temp_bytes), scratch_array(tile_ff, tiles + 1),
                                 scratch_array(ff_before_tile, tiles + 1)));
-  const unsigned grid = grid_size(tiles + 1, kWarps, kManyCtas);
+  const unsigned grid = grid_size(tiles + 1, kThreads, kManyCtas);
   ZR_LAUNCH(count_kernel, grid, kThreads, stream, a, tiles, tile_ff);
   ZR_TRY(device_exclusive_scan(tile_ff, ff_before_tile, tiles + 1, temp, temp_bytes, stream));
   ZR_LAUNCH(scatter_kernel, grid, kThreads, stream, a, ff_before_tile);

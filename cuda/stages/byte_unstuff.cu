@@ -1,9 +1,7 @@
-// CUDA twin of codec/decode/byte_unstuff.cpp: flag, scan, scatter.
+// CUDA twin of codec/decode/byte_unstuff.cpp: flag, scan, scatter. A thread does sixteen bytes.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/byte_unstuff.hpp"
 
-#include <cub/block/block_reduce.cuh>
-#include <cub/block/block_scan.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/base/launch.hpp"
@@ -16,7 +14,6 @@ namespace {
 
 using tuning::kThreads;
 constexpr int kPerThread = kStuffedBytesPerThread;
-constexpr std::int64_t kTileBytes = kThreads * kPerThread;
 constexpr std::uint64_t kNoStop = ~std::uint64_t{0};
 
 /// Clean bytes and borders of a range.
@@ -29,78 +26,51 @@ struct AddCounts {
   }
 };
 
-/// Index of the tile's first byte in the input.
-__device__ std::int64_t tile_start(const StuffedBytes& input, std::int64_t tile) {
-  return tile * kTileBytes - input.lead;
+/// Index of the thread's first byte in the input.
+__device__ std::int64_t first_byte(const StuffedBytes& input) {
+  return grid_thread() * kPerThread - input.lead;
 }
 
-/// Counts of each tile up to the first marker in it, and the first marker of all. Counts of tiles
-/// after that marker are never used.
+/// Counts of each thread up to the first marker in its bytes, and the first marker of all. Counts
+/// of threads after that marker are never used.
 __global__ void __launch_bounds__(kThreads)
-    count_kernel(StuffedBytes input, Counts* tile_counts, unsigned long long* stop) {
-  using Reduce = cub::BlockReduce<unsigned, kThreads>;
-  __shared__ typename Reduce::TempStorage temp;
-  __shared__ unsigned tile_stop;
-  if (threadIdx.x == 0) tile_stop = kTileBytes;
-  __syncthreads();
-  const unsigned in_tile = threadIdx.x * kPerThread;
-  const std::int64_t first = tile_start(input, blockIdx.x) + in_tile;
+    count_kernel(StuffedBytes input, Counts* counts, unsigned long long* stop) {
+  const std::int64_t first = first_byte(input);
   const StuffedFlags flags = classify(input, first, load_window(input, first));
-  if (flags.stop < kPerThread) {
-    atomicMin(&tile_stop, in_tile + flags.stop);
-    atomicMin(stop, static_cast<unsigned long long>(first + flags.stop));
-  }
-  __syncthreads();
-  // Both counts are at most 4096, so one sum serves both.
-  const bool before_stop = in_tile < tile_stop;
-  const unsigned both = before_stop ? __popc(flags.emit) << 16 | __popc(flags.border) : 0;
-  const unsigned sum = Reduce(temp).Sum(both);
-  if (threadIdx.x == 0) tile_counts[blockIdx.x] = {sum >> 16, sum & 0xFFFF};
+  if (flags.stop < kPerThread) atomicMin(stop, static_cast<unsigned long long>(first + flags.stop));
+  counts[grid_thread()] = {static_cast<std::uint64_t>(__popc(flags.emit)),
+                           static_cast<std::uint64_t>(__popc(flags.border))};
 }
 
+/// `counts`: of all threads before.
 __global__ void __launch_bounds__(kThreads)
-    scatter_kernel(StuffedBytes input, ByteUnstuffArgs a, std::int64_t tiles,
-                   const Counts* tile_offsets, const unsigned long long* stop) {
-  using Scan = cub::BlockScan<unsigned, kThreads>;
-  __shared__ typename Scan::TempStorage temp;
-  __shared__ std::uint8_t clean[kTileBytes];
-  const auto end = static_cast<std::int64_t>(*stop == kNoStop ? a.in_bytes : *stop);
-  const std::int64_t start = tile_start(input, blockIdx.x);
-  if (start >= end && blockIdx.x > 0) return;  // the whole CTA leaves
-  const std::int64_t first = start + threadIdx.x * kPerThread;
+    scatter_kernel(StuffedBytes input, ByteUnstuffArgs a, const Counts* counts,
+                   const unsigned long long* stop) {
+  const bool stopped = *stop != kNoStop;
+  const auto end = static_cast<std::int64_t>(stopped ? *stop : a.in_bytes);
+  const std::int64_t first = first_byte(input);
   const StuffedWindow window = load_window(input, first);
-  StuffedFlags flags = classify(input, first, window);
-  if (first >= end) flags.emit = flags.border = 0;
-
-  unsigned before, total;
-  Scan(temp).ExclusiveSum(__popc(flags.emit) << 16 | __popc(flags.border), before, total);
-  const Counts offset = tile_offsets[blockIdx.x];
-  unsigned at = before >> 16;
-  std::uint64_t segment = offset.borders + (before & 0xFFFF);
+  const StuffedFlags flags = classify(input, first, window);
+  if (grid_thread() == 0) a.segments[0].first_byte = a.segments[0].source_byte = 0;
+  if (first >= end && grid_thread() > 0) return;
   const StuffedWindow emitted = emitted_bytes(window, flags);
+  auto [at, segment] = counts[grid_thread()];
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
-    if ((flags.emit >> i & 1) != 0) clean[at++] = emitted.byte(i);
+    if ((flags.emit >> i & 1) != 0) a.bytes[at++] = emitted.byte(i);
     if ((flags.border >> i & 1) != 0) {
       a.segments[segment].marker = window.byte(i);
       ++segment;
-      a.segments[segment].first_byte = offset.bytes + at;
+      a.segments[segment].first_byte = at;
       a.segments[segment].source_byte = static_cast<std::uint64_t>(first + i + 1);
     }
   }
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < total >> 16; i += kThreads)
-    a.bytes[offset.bytes + i] = clean[i];
-
-  if (threadIdx.x != 0) return;
-  if (blockIdx.x == 0) a.segments[0].first_byte = a.segments[0].source_byte = 0;
-  const bool last = blockIdx.x + 1 == tiles || tile_start(input, blockIdx.x + 1) >= end;
-  if (!last) return;
-  const std::uint64_t segments = offset.borders + (total & 0xFFFF) + 1;
-  const std::uint64_t consumed = *stop == kNoStop ? a.in_bytes : *stop - 1;  // of the marker's FF
-  a.segments[segments - 1].marker = 0;
-  a.segments[segments] = {offset.bytes + (total >> 16), consumed, 0};
-  *a.segment_total = segments;
+  if (end > first + kPerThread) return;
+  // The thread with the last byte ends the last segment, in front of the FF of a marker.
+  const std::uint64_t consumed = stopped ? *stop - 1 : a.in_bytes;
+  a.segments[segment].marker = 0;
+  a.segments[segment + 1] = {at, consumed, 0};
+  *a.segment_total = segment + 1;
   *a.consumed_bytes = consumed;
 }
 
@@ -109,23 +79,24 @@ __global__ void __launch_bounds__(kThreads)
 Status byte_unstuff_cuda(const ByteUnstuffArgs& a, Exec& exec) {
   const auto lead = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.in) % kPerThread);
   const StuffedBytes input{a.in, static_cast<std::int64_t>(a.in_bytes), lead};
-  const unsigned tiles = grid_size(input.in_bytes + lead, kTileBytes);
+  const unsigned ctas = grid_size(input.in_bytes + lead, kThreads * kPerThread);
+  const std::int64_t threads = std::int64_t{ctas} * kThreads;
   const cudaStream_t stream = stream_of(exec);
   const auto scan = [&](void* temp, std::size_t& temp_bytes, Counts* counts) {
     return cub::DeviceScan::ExclusiveScan(temp, temp_bytes, counts, counts, AddCounts{},
-                                          Counts{0, 0}, tiles, stream);
+                                          Counts{0, 0}, threads, stream);
   };
   std::size_t temp_bytes = 0;
   ZR_CUDA_TRY(scan(nullptr, temp_bytes, nullptr));
   Counts* counts = nullptr;
   unsigned long long* stop = nullptr;
   std::byte* temp = nullptr;
-  ZR_TRY(scratch_of(exec).carve(scratch_array(counts, tiles), scratch_array(stop, 1),
+  ZR_TRY(scratch_of(exec).carve(scratch_array(counts, threads), scratch_array(stop, 1),
                                 scratch_array(temp, static_cast<std::int64_t>(temp_bytes))));
   ZR_CUDA_TRY(cudaMemsetAsync(stop, 0xFF, sizeof *stop, stream));
-  ZR_LAUNCH(count_kernel, tiles, kThreads, stream, input, counts, stop);
+  ZR_LAUNCH(count_kernel, ctas, kThreads, stream, input, counts, stop);
   ZR_CUDA_TRY(scan(temp, temp_bytes, counts));
-  ZR_LAUNCH(scatter_kernel, tiles, kThreads, stream, input, a, tiles, counts, stop);
+  ZR_LAUNCH(scatter_kernel, ctas, kThreads, stream, input, a, counts, stop);
   return Status::ok();
 }
 

@@ -13,8 +13,7 @@ constexpr int kThreads = 256;
 __global__ void __launch_bounds__(kThreads)
     dc_diff_kernel(const __grid_constant__ DcDiffArgs a, std::int64_t blocks) {
   const std::int32_t per_mcu = a.layout.blocks_per_mcu;
-  const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  for (std::int64_t b = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; b < blocks; b += step) {
+  for (std::int64_t b = grid_thread(); b < blocks; b += grid_threads()) {
     const std::int64_t m = b / per_mcu;
     const auto index = static_cast<std::int32_t>(b % per_mcu);
     const bool interval_starts = (a.first_mcu + m) % a.layout.interval_mcus() == 0;

@@ -1,4 +1,5 @@
-// CUDA twin of codec/decode/dequant_idct.cpp. Eight threads transform one block.
+// CUDA twin of codec/decode/dequant_idct.cpp. Eight threads transform one block: each a column,
+// then a row.
 // SPDX-License-Identifier: MIT
 #include "codec/decode/dequant_idct.hpp"
 
@@ -6,102 +7,53 @@
 #include "codec/arith/quant.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/tuning.hpp"
 
 namespace zerorun {
 namespace {
 
-constexpr int kBlocks = tuning::kIdctBlocksPerCta;
-constexpr int kThreads = kBlocks * kBlockEdge;
+constexpr int kThreads = 256;
+constexpr int kBlocks = kThreads / kBlockEdge;  // of a CTA
 /// Rows of 9 words: the eight threads of a block read a column without bank conflicts.
 constexpr int kPitch = kBlockEdge + 1;
-static_assert(kThreads % 32 == 0);
 
-struct Coefficients8 {
-  std::int16_t value[kBlockEdge];
-};
-
-/// The thread's row of a block, dequantised.
-__device__ void load_row(const DequantIdctArgs& a, std::int64_t block, int component, int row,
-                         std::int32_t (&out)[kBlockEdge]) {
-  union {
-    uint4 vector;
-    Coefficients8 raw;
-  };
-  vector = reinterpret_cast<const uint4*>(a.coefficients + block * kBlockSize)[row];
-  const std::uint16_t* quant = a.tables->table[component] + row * kBlockEdge;
-#pragma unroll
-  for (int x = 0; x < kBlockEdge; ++x) out[x] = dequantise(raw.value[x], quant[x]);
-}
-
-/// One pass over 8 values that lie `step` words apart; in place.
-template <int kPass, typename Word>
+/// One pass over 8 values that lie `step` words apart, in place. In 64 bits, because coefficients
+/// that no encoder makes need them (kMaxNarrowCoefficient).
+template <int kPass>
 __device__ void transform(std::int32_t* values, int step) {
-  Word v[kBlockEdge];
+  std::uint64_t v[kBlockEdge];
 #pragma unroll
-  for (int i = 0; i < kBlockEdge; ++i)  // extends the sign to 64 bits
-    v[i] = static_cast<Word>(std::int64_t{values[i * step]});
+  for (int i = 0; i < kBlockEdge; ++i)
+    v[i] = static_cast<std::uint64_t>(std::int64_t{values[i * step]});
   idct8<kPass>(v);
 #pragma unroll
   for (int i = 0; i < kBlockEdge; ++i) values[i * step] = static_cast<std::int32_t>(v[i]);
 }
-template <int kPass>
-__device__ void transform(std::int32_t* values, int step, bool wide) {
-  if (wide) {
-    transform<kPass, std::uint64_t>(values, step);
-  } else {
-    transform<kPass, std::uint32_t>(values, step);
-  }
-}
 
-/// Stores the valid samples of one row of a block.
-__device__ void store_row(const PlaneView& plane, int x0, int y, const std::int32_t* values) {
-  if (y >= plane.height) return;
-  std::uint8_t* out = plane.data + y * plane.stride_bytes + x0;
-  std::uint64_t row = 0;
-#pragma unroll
-  for (int x = 0; x < kBlockEdge; ++x)
-    row |= std::uint64_t{limit_sample(static_cast<std::uint32_t>(values[x]))} << (8 * x);
-  if (x0 + kBlockEdge <= plane.width && reinterpret_cast<std::uintptr_t>(out) % kBlockEdge == 0) {
-    *reinterpret_cast<std::uint64_t*>(out) = row;
-    return;
-  }
-  const int columns = min(kBlockEdge, plane.width - x0);
-  for (int x = 0; x < columns; ++x) out[x] = static_cast<std::uint8_t>(row >> (8 * x));
-}
-
-__global__ void __launch_bounds__(kThreads) idct_kernel(DequantIdctArgs a, std::int64_t blocks) {
+__global__ void __launch_bounds__(kThreads)
+    idct_kernel(const __grid_constant__ DequantIdctArgs a, std::int64_t blocks) {
   __shared__ std::int32_t work[kBlocks][kBlockEdge * kPitch];
   const int in_cta = threadIdx.x / kBlockEdge, line = threadIdx.x % kBlockEdge;
   const std::int64_t block = std::int64_t{blockIdx.x} * kBlocks + in_cta;
-  const bool valid = block < blocks;
+  // Blocks after the last one are transformed like it, but not stored: warps stay whole.
+  const std::int64_t source = min(block, blocks - 1);
+  const BlockPlace place = place_block(a.layout, a.first_mcu + source / a.layout.blocks_per_mcu,
+                                       static_cast<std::int32_t>(source % a.layout.blocks_per_mcu));
   std::int32_t* const values = work[in_cta];
-
-  BlockPlace place{};
-  PlaneView plane{};
-  bool wide = false;
-  if (valid) {
-    place = place_block(a.layout, a.first_mcu + block / a.layout.blocks_per_mcu,
-                        static_cast<std::int32_t>(block % a.layout.blocks_per_mcu));
-    plane = place.component == 0 ? a.plane[0] : place.component == 1 ? a.plane[1] : a.plane[2];
-    std::int32_t row[kBlockEdge];
-    load_row(a, block, place.component, line, row);
-#pragma unroll
-    for (int x = 0; x < kBlockEdge; ++x) {
-      wide |= row[x] > kMaxNarrowCoefficient || row[x] < -kMaxNarrowCoefficient;
-      values[line * kPitch + x] = row[x];
-    }
+  for (int x = 0; x < kBlockEdge; ++x) {
+    const int natural = line * kBlockEdge + x;
+    values[line * kPitch + x] = dequantise(a.coefficients[source * kBlockSize + natural],
+                                           a.tables->table[place.component][natural]);
   }
-  // Blocks with a coefficient that no encoder makes are transformed in 64 bits, by all eight
-  // threads.
-  const unsigned votes = __ballot_sync(0xFFFFFFFF, wide);
-  wide = (votes >> (threadIdx.x % 32 / kBlockEdge * kBlockEdge) & 0xFF) != 0;
   __syncwarp();
-  if (valid) transform<1>(values + line, kPitch, wide);
+  transform<1>(values + line, kPitch);
   __syncwarp();
-  if (!valid || !place.inside || plane.data == nullptr) return;
-  transform<2>(values + line * kPitch, 1, wide);
-  store_row(plane, place.x * kBlockEdge, place.y * kBlockEdge + line, values + line * kPitch);
+  transform<2>(values + line * kPitch, 1);
+  const PlaneView plane = a.plane[place.component];
+  const int x0 = place.x * kBlockEdge, y = place.y * kBlockEdge + line;
+  if (block >= blocks || !place.inside || plane.data == nullptr || y >= plane.height) return;
+  for (int x = 0; x < min(kBlockEdge, plane.width - x0); ++x)
+    plane.data[y * plane.stride_bytes + x0 + x] =
+        limit_sample(static_cast<std::uint32_t>(values[line * kPitch + x]));
 }
 
 }  // namespace

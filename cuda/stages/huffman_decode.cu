@@ -6,7 +6,6 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/tuning.hpp"
-#include "cuda/stages/decode_tables.cuh"
 #include "cuda/stages/huffman_decode.cuh"
 
 namespace zerorun {
@@ -16,26 +15,20 @@ constexpr int kThreads = tuning::kDecodeThreads;
 
 /// A thread for each cursor; with sync points only for the cursors that have none.
 __global__ void __launch_bounds__(kThreads) decode_cursors_kernel(HuffmanDecodeArgs a) {
-  __shared__ SharedDecodeTables tables;
-  load_decode_tables(a.layout, a.tables, tables);
-  __syncthreads();
-  const std::int64_t c = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const std::int64_t c = grid_thread();
   if (c >= a.cursor_count) return;
   // The next kernel decodes cursors with sync points.
   if (a.sync != nullptr && a.cursor_first_sync[c] < a.cursor_first_sync[c + 1] &&
       a.sync[a.cursor_first_sync[c]].reached != 0)
     return;
-  decode_stretch(a, tables, a.cursors[c], whole_cursor(a.cursors[c]));
+  decode_stretch(a, a.cursors[c], whole_cursor(a.cursors[c]));
 }
 
 __global__ void __launch_bounds__(kThreads) decode_subsequences_kernel(HuffmanDecodeArgs a) {
-  __shared__ SharedDecodeTables tables;
-  load_decode_tables(a.layout, a.tables, tables);
-  __syncthreads();
-  const std::int64_t sub = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const std::int64_t sub = grid_thread();
   if (sub >= a.sync_count || a.sync[sub].reached == 0) return;
   const std::int64_t c = cursor_of_subsequence(a.cursor_first_sync, a.cursor_count, sub);
-  decode_stretch(a, tables, a.cursors[c], stretch_from(a.sync, sub, a.cursor_first_sync[c + 1]));
+  decode_stretch(a, a.cursors[c], stretch_from(a.sync, sub, a.cursor_first_sync[c + 1]));
 }
 
 }  // namespace

@@ -12,6 +12,21 @@
 
 namespace zerorun {
 
+/// The last cursor whose subsequences start at `sub` or before: a cursor without any shares its
+/// start with the next one. `first_sub` is [cursors + 1] and ascending.
+ZR_HD std::int64_t cursor_of_subsequence(const std::int64_t* first_sub, std::int64_t cursors,
+                                         std::int64_t sub) {
+  std::int64_t low = 0, high = cursors;  // first_sub[low] <= sub < first_sub[high]
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (first_sub[middle] <= sub)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /// Where a thread starts, and where another thread takes over.
 struct Stretch {
   SyncPoint from;
@@ -28,9 +43,7 @@ ZR_HD Stretch stretch_from(const SyncPoint* sync, std::int64_t sub, std::int64_t
 
 /// Decodes the stretch. If the cursor's blocks or a fault end it, completes the cursor: its `bit`
 /// is right if there is no fault.
-template <typename Tables>
-ZR_HD void decode_stretch(const HuffmanDecodeArgs& a, const Tables& tables, BitCursor& cursor,
-                          const Stretch& stretch) {
+ZR_HD void decode_stretch(const HuffmanDecodeArgs& a, BitCursor& cursor, const Stretch& stretch) {
   BitWindow window(a.bytes, a.byte_count, stretch.from.bit);
   std::int64_t block = stretch.from.block;
   int k = stretch.from.k, pairs = stretch.from.pairs;
@@ -44,10 +57,10 @@ ZR_HD void decode_stretch(const HuffmanDecodeArgs& a, const Tables& tables, BitC
     const auto& component = a.layout.component[a.layout.block_component[in_mcu]];
     DecodedPair next;
     if (k == 0) {
-      next = decode_dc(window, tables.dc[component.dc_table], end_bit);
+      next = decode_dc(window, a.tables->dc[component.dc_table], end_bit);
       k = 1;
     } else {
-      next = decode_ac(window, tables.ac[component.ac_table], end_bit, k);
+      next = decode_ac(window, a.tables->ac[component.ac_table], end_bit, k);
     }
     fault = next.fault;
     if (fault != Errc::ok) break;

@@ -21,8 +21,7 @@ __global__ void __launch_bounds__(kThreads) huffman_encode_kernel(HuffmanEncodeA
     table[i] = code[i] << 8 | bits[i];
   __syncthreads();
   const std::int64_t total = *a.symbol_total;
-  const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < total; i += step) {
+  for (std::int64_t i = grid_thread(); i < total; i += grid_threads()) {
     const Symbol symbol = load_symbol(a.symbols + i);
     const std::uint32_t entry = table[symbol.table * 256 + symbol.rrrrssss];
     const int ssss = symbol.rrrrssss & 15;

@@ -67,10 +67,10 @@ ZR_HD void skip_faulty(BitWindow& window, const HuffmanDecodeTable& ac, Errc fau
 
 /// Decodes every codeword that starts before `boundary`, and counts into `sums`. After a
 /// fault, the states of a chain that began right are not used.
-template <typename Tables>
 ZR_HD ChainState run_subsequence(const std::uint8_t* bytes, std::uint64_t byte_count,
-                                 const Tables& tables, const PairCycle& cycle, ChainState state,
-                                 std::uint64_t boundary, std::uint64_t end_bit, ChainSums& sums) {
+                                 const HuffmanDecodeTables& tables, const PairCycle& cycle,
+                                 ChainState state, std::uint64_t boundary, std::uint64_t end_bit,
+                                 ChainSums& sums) {
   const std::uint64_t stop = boundary < end_bit ? boundary : end_bit;
   sums.packed = 0;
   if (state.bit >= stop) return state;

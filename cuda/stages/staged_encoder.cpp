@@ -46,17 +46,12 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
       const auto& component = setup.layout.component[c];
       plane_bytes[c] = std::int64_t{plane_stride(component)} * component.height;
     }
-  ZR_TRY(tables_.reserve(1));
-  ZR_TRY(specs_.reserve(kEncodeTables));
-  ZR_TRY(divisors_.reserve(1));
-  ZR_TRY(tune_.reserve(1));
-  arrays_.tables = tables_.data();
-  arrays_.specs = specs_.data();
   return memory_.carve(
       scratch_array(planes_[0], plane_bytes[0]), scratch_array(planes_[1], plane_bytes[1]),
       scratch_array(planes_[2], plane_bytes[2]), scratch_array(counts_, 1),
-      scratch_array(arrays_.zz, blocks * kBlockSize), scratch_array(arrays_.diff, blocks),
-      scratch_array(arrays_.symbols, blocks * kBlockSize),
+      scratch_array(divisors_, 1), scratch_array(tune_, 1), scratch_array(arrays_.tables, 1),
+      scratch_array(arrays_.specs, kEncodeTables), scratch_array(arrays_.zz, blocks * kBlockSize),
+      scratch_array(arrays_.diff, blocks), scratch_array(arrays_.symbols, blocks * kBlockSize),
       scratch_array(arrays_.block_first_symbol, blocks + 1),
       scratch_array(arrays_.code, blocks * kBlockSize),
       scratch_array(arrays_.code_bits, blocks * kBlockSize),
@@ -67,23 +62,12 @@ Status StagedEncoder::reserve(const EncodeSetup& setup) {
 }
 
 Status StagedEncoder::upload_tables(const EncodeSetup& setup, cudaStream_t stream) {
-  if (uploaded_ && uploaded_->quant == setup.quant && uploaded_->huffman == setup.huffman &&
-      uploaded_->fixed_specs == setup.fixed_specs && uploaded_->tune.weight == setup.tune.weight &&
-      uploaded_->tune.thrifty_weight == setup.tune.thrifty_weight &&
-      uploaded_->tune.thrifty_turns == setup.tune.thrifty_turns &&
-      uploaded_->tune.masked == setup.tune.masked &&
-      uploaded_->tune.gathers == setup.tune.gathers &&
-      uploaded_->tune.by_rate == setup.tune.by_rate)
-    return Status::ok();
-  uploaded_.reset();
   // From pageable memory the call returns when the source has been read.
-  ZR_CUDA_TRY(cudaMemcpyAsync(divisors_.data(), &setup.divisors, sizeof setup.divisors,
-                              cudaMemcpyHostToDevice, stream));
-  ZR_CUDA_TRY(cudaMemcpyAsync(tune_.data(), &setup.tune, sizeof setup.tune, cudaMemcpyHostToDevice,
-                              stream));
+  constexpr cudaMemcpyKind kUp = cudaMemcpyHostToDevice;
+  ZR_CUDA_TRY(cudaMemcpyAsync(divisors_, &setup.divisors, sizeof setup.divisors, kUp, stream));
+  ZR_CUDA_TRY(cudaMemcpyAsync(tune_, &setup.tune, sizeof setup.tune, kUp, stream));
   if (setup.huffman != HuffmanTables::optimal)
     ZR_TRY(upload_huffman(*setup.fixed_specs, arrays_.specs, arrays_.tables, stream));
-  uploaded_ = setup;
   return Status::ok();
 }
 
@@ -112,8 +96,8 @@ Status StagedEncoder::make_planes(const EncodeSetup& setup, const ConstFrameView
 Status StagedEncoder::make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
   const ScanLayout& layout = setup.layout;
   ZR_TRY(announce(probe, "fdct_quant"));
-  FdctQuantArgs transform{layout, {}, divisors_.data(), 0, layout.mcus(), arrays_.zz, nullptr};
-  if (setup.tune.active()) transform.tune = tune_.data();
+  FdctQuantArgs transform{layout, {}, divisors_, 0, layout.mcus(), arrays_.zz, nullptr};
+  if (setup.tune.active()) transform.tune = tune_;
   std::copy_n(arrays_.plane, layout.components, transform.plane);
   ZR_TRY(fdct_quant_cuda(transform, exec));
   ZR_TRY(announce(probe, "dc_diff"));

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/huffman_code.hpp"
@@ -34,8 +32,7 @@ struct StagedEncodeArrays {
 /// Keeps its memory between frames. The caller orders work on different streams.
 class StagedEncoder {
  public:
-  /// Enqueues all stages; `frame` is device memory. Waits for the device only when memory has to
-  /// grow or the tables change. `probe` may be empty.
+  /// Enqueues all stages; `frame` is device memory. `probe` may be empty.
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
                  const StepProbe& probe = {});
 
@@ -51,15 +48,11 @@ class StagedEncoder {
   Status make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
 
   Scratch scratch_;  // of the stages
-  Scratch memory_;   // of the arrays
+  Scratch memory_;   // of all that follow, in device memory
   std::uint8_t* planes_[kMaxComponents] = {};
   SymbolCounts* counts_ = nullptr;
-  // These keep their contents between frames.
-  std::optional<EncodeSetup> uploaded_;  // the divisors and standard tables on the device are its
-  DeviceBuffer<DivisorTables> divisors_;
-  DeviceBuffer<TuneRules> tune_;
-  DeviceBuffer<HuffmanEncodeTables> tables_;
-  DeviceBuffer<HuffmanSpec> specs_;
+  DivisorTables* divisors_ = nullptr;
+  TuneRules* tune_ = nullptr;
   StagedEncodeArrays arrays_{};
   std::int64_t packed_capacity_ = 0, scan_capacity_ = 0;
 };

@@ -51,21 +51,17 @@ class BlockSymbols {
 __global__ void __launch_bounds__(kThreads)
     flag_kernel(const std::int16_t* zz, std::int64_t blocks, std::uint32_t* symbol_count) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t step = std::int64_t{gridDim.x} * kBlocksPerCta;
-  for (std::int64_t b = std::int64_t{blockIdx.x} * kBlocksPerCta + threadIdx.x / 32; b < blocks;
-       b += step) {
+  for (std::int64_t b = grid_thread() / 32; b < blocks; b += grid_threads() / 32) {
     const BlockSymbols symbols(zz + b * kBlockSize, lane);
     if (lane == 0) symbol_count[b] = static_cast<std::uint32_t>(symbols.count());
   }
   // The scan reads a last element, whose value it does not use.
-  if (blockIdx.x == 0 && threadIdx.x == 0) symbol_count[blocks] = 0;
+  if (grid_thread() == 0) symbol_count[blocks] = 0;
 }
 
 __global__ void __launch_bounds__(kThreads) scatter_kernel(const __grid_constant__ ZeroRunArgs a) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t step = std::int64_t{gridDim.x} * kBlocksPerCta;
-  for (std::int64_t b = std::int64_t{blockIdx.x} * kBlocksPerCta + threadIdx.x / 32; b < a.blocks;
-       b += step) {
+  for (std::int64_t b = grid_thread() / 32; b < a.blocks; b += grid_threads() / 32) {
     const BlockSymbols symbols(a.zz + b * kBlockSize, lane);
     const auto in_mcu = static_cast<std::int32_t>(b % a.layout.blocks_per_mcu);
     const auto& component = a.layout.component[a.layout.block_component[in_mcu]];

@@ -37,9 +37,9 @@ HuffmanDecodeArgs args_of(const CleanScan& scan, const HuffmanDecodeTables& tabl
 void decode_cursor(const HuffmanDecodeArgs& a, BitCursor& cursor, std::int64_t first,
                    std::int64_t last) {
   if (first == last || a.sync[first].reached == 0)
-    return decode_stretch(a, *a.tables, cursor, whole_cursor(cursor));
+    return decode_stretch(a, cursor, whole_cursor(cursor));
   for (std::int64_t sub = first; sub < last && a.sync[sub].reached != 0; ++sub)
-    decode_stretch(a, *a.tables, cursor, stretch_from(a.sync, sub, last));
+    decode_stretch(a, cursor, stretch_from(a.sync, sub, last));
 }
 
 bool same_cursors(const std::vector<BitCursor>& a, const std::vector<BitCursor>& b) {

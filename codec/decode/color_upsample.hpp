@@ -23,6 +23,9 @@ struct ColorUpsampleArgs {
   ChromaUpsampling upsampling;
   FrameView frame;                    ///< out
   std::int32_t first_row, row_count;  ///< pixel rows to do; both even, or up to the end
+  /// CUDA, device memory: if not null and not 0 when all work on the stream before has ended,
+  /// nothing is done.
+  const std::uint32_t* skip = nullptr;
 };
 
 /// The arguments for an image whose component planes are `planes`, with first_row 0.

@@ -6,7 +6,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "codec/base/place_planes.hpp"
-#include "cuda/stages/color_upsample_unless.hpp"
+#include "codec/decode/color_upsample.hpp"
 
 namespace zerorun {
 
@@ -108,9 +108,10 @@ Status DeviceImage::convert(const std::uint32_t* skip, ColorModel model,
   }
   ZR_TRY(announce(probe, "color_upsample"));
   Exec queue = exec();
-  ZR_TRY(color_upsample_unless(
-      skip, make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height),
-      queue));
+  ColorUpsampleArgs args =
+      make_upsample_args(frame_, planes_.data(), model, upsampling, converted_, out.height);
+  args.skip = skip;
+  ZR_TRY(color_upsample_cuda(args, queue));
   is_converted_ = true;
   return announce(probe, "");
 }

@@ -42,29 +42,17 @@ YccFactors factors_of(const RgbOrder& order) {
           place(-kHalf, color_fix(0.41869), color_fix(0.08131))};
 }
 
-/// sum + the lower (upper) two bytes of `bytes` times both halves of `factors`, which are unsigned
-/// for Y and signed for Cb and Cr.
-template <bool kSigned, bool kUpper>
-__device__ std::uint32_t add_products(std::uint32_t factors, std::uint32_t bytes,
+/// sum + the factors times a pixel's four bytes. Factors are unsigned for Y, signed for Cb and Cr.
+__device__ std::uint32_t add_unsigned(const PixelFactors& factors, std::uint32_t pixel,
                                       std::uint32_t sum) {
-  std::uint32_t out;
-  if constexpr (kSigned && kUpper)
-    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(out) : "r"(factors), "r"(bytes), "r"(sum));
-  else if constexpr (kSigned)
-    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(out) : "r"(factors), "r"(bytes), "r"(sum));
-  else if constexpr (kUpper)
-    asm("dp2a.hi.u32.u32 %0, %1, %2, %3;" : "=r"(out) : "r"(factors), "r"(bytes), "r"(sum));
-  else
-    asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(out) : "r"(factors), "r"(bytes), "r"(sum));
-  return out;
+  return __dp2a_hi(factors.high, pixel, __dp2a_lo(factors.low, pixel, sum));
 }
-
-/// The factors times a pixel's four bytes.
-template <bool kSigned>
-__device__ std::uint32_t sum_of_products(const PixelFactors& factors, std::uint32_t pixel,
-                                         std::uint32_t sum) {
-  return add_products<kSigned, true>(factors.high, pixel,
-                                     add_products<kSigned, false>(factors.low, pixel, sum));
+__device__ std::uint32_t add_signed(const PixelFactors& factors, std::uint32_t pixel,
+                                    std::uint32_t sum) {
+  // No function of CUDA takes signed factors and unsigned bytes.
+  asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(factors.low), "r"(pixel));
+  asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(factors.high), "r"(pixel));
+  return sum;
 }
 
 /// Pixel i of a lane's words, in the lower three bytes or in all four. What the factors of a fourth
@@ -82,14 +70,14 @@ __device__ std::uint32_t pixel_of(const std::uint32_t (&words)[kWidePixels * kBy
 
 /// Y of a pixel in bits 16 to 23; above them 0.
 __device__ std::uint32_t y_of(const YccFactors& f, std::uint32_t pixel) {
-  return sum_of_products<false>(f.y, pixel, kColorHalf);
+  return add_unsigned(f.y, pixel, kColorHalf);
 }
 /// Cb and Cr of a pixel, in both halves of a word.
 __device__ std::uint32_t chroma_of(const YccFactors& f, std::uint32_t pixel) {
   constexpr std::uint32_t kOffset = (128u << kColorBits) + kColorHalf - 1;
   // Minus the sums less one is their complement: kOffset - s = ~(s - kOffset - 1).
-  const std::uint32_t cb = ~sum_of_products<true>(f.cb, pixel, 0u - kOffset - 1);
-  const std::uint32_t cr = ~sum_of_products<true>(f.cr, pixel, 0u - kOffset - 1);
+  const std::uint32_t cb = ~add_signed(f.cb, pixel, 0u - kOffset - 1);
+  const std::uint32_t cr = ~add_signed(f.cr, pixel, 0u - kOffset - 1);
   return __byte_perm(cb, cr, 0x7632);
 }
 
@@ -159,7 +147,6 @@ struct RgbSource {
     const std::uint8_t* p = data + y * stride + std::int64_t{x} * order.pixel_bytes;
     return rgb_to_ycc(p[order.r], p[order.g], p[order.b]);
   }
-  __device__ std::uint8_t luma(int x, int y) const { return pixel(x, y).y; }
 };
 
 /// Planar, semi-planar and packed YCbCr; without chroma planes grey.
@@ -168,11 +155,8 @@ struct YccSource {
   std::int64_t y_stride, cb_stride, cr_stride;
   int y_step, step, shift_x, shift_y;
 
-  __device__ std::uint8_t luma(int x, int y) const {
-    return y_data[y * y_stride + std::int64_t{x} * y_step];
-  }
   __device__ Ycc pixel(int x, int y) const {
-    const std::uint8_t value = luma(x, y);
+    const std::uint8_t value = y_data[y * y_stride + std::int64_t{x} * y_step];
     if (cb_data == nullptr) return {value, 128, 128};
     const std::int64_t column = std::int64_t{x >> shift_x} * step;
     const std::int64_t row = y >> shift_y;
@@ -200,6 +184,7 @@ __device__ void subsample_at(const Source& source, const ColorSubsampleArgs& a, 
       cr += ycc.cr;
     }
   }
+  if (kH == 1 && kV == 1 && a.plane[1].data == nullptr) return;  // a grey stream
   a.plane[1].data[cy * a.plane[1].stride_bytes + cx] = box_mean(cb, kH, kV, cx);
   a.plane[2].data[cy * a.plane[2].stride_bytes + cx] = box_mean(cr, kH, kV, cx);
 }
@@ -212,15 +197,6 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY)
   if (cx >= a.plane[1].width) return;
   for (int cy = rows.first + row_of_thread(); cy < rows.last; cy += row_step())
     subsample_at<kH, kV>(source, a, cx, cy);
-}
-
-template <typename Source>
-__global__ void __launch_bounds__(kThreadsX* kThreadsY)
-    luma_kernel(Source source, const __grid_constant__ ColorSubsampleArgs a, int last_row) {
-  const int x = static_cast<int>(blockIdx.x * kThreadsX + threadIdx.x);
-  if (x >= a.plane[0].width) return;
-  for (int y = a.first_row + row_of_thread(); y < last_row; y += row_step())
-    a.plane[0].data[y * a.plane[0].stride_bytes + x] = source.luma(min(x, a.frame.width - 1), y);
 }
 
 /// The usual samplings of packed RGB: a warp makes a run of the rows that share chroma, a lane
@@ -346,20 +322,17 @@ auto kernel_for(int h, int v) -> decltype(&color_subsample_kernel<1, 1, Source>)
 }
 
 template <typename Source>
-Status launch(const Source& source, const ColorSubsampleArgs& a, cudaStream_t stream) {
-  const dim3 threads(kThreadsX, kThreadsY);
+Status launch(const Source& source, ColorSubsampleArgs a, cudaStream_t stream) {
   if (a.components == 1) {
-    const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
-    ZR_LAUNCH(luma_kernel, grid_for(a.plane[0].width, last_row - a.first_row), threads, stream,
-              source, a, last_row);
-    return Status::ok();
+    a.h_max = a.v_max = 1;
+    a.plane[1] = {nullptr, 0, a.plane[0].width, 0};
   }
   const auto color_subsample = kernel_for<Source>(a.h_max, a.v_max);
   if (color_subsample == nullptr)
     return Status(Errc::invalid_argument, "no down-sampling by such factors");
   const ChromaRows rows = rows_of(a);
-  ZR_LAUNCH(color_subsample, grid_for(a.plane[1].width, rows.count()), threads, stream, source, a,
-            rows);
+  ZR_LAUNCH(color_subsample, grid_for(a.plane[1].width, rows.count()), dim3(kThreadsX, kThreadsY),
+            stream, source, a, rows);
   return Status::ok();
 }
 
@@ -387,13 +360,14 @@ Status launch_wide(WideKernel wide, const RgbSource& source, const ColorSubsampl
   return Status::ok();
 }
 
-YccSource ycc_source(const ConstFrameView& frame) {
+/// Without chroma if the stream has none.
+YccSource ycc_source(const ConstFrameView& frame, bool with_chroma) {
   const LumaAccess luma = luma_access(frame.format);
   YccSource source{};
   source.y_data = frame.data[0] + luma.offset;
   source.y_stride = frame.stride_bytes[0];
   source.y_step = luma.step;
-  if (frame.format == PixelFormat::gray8) return source;
+  if (frame.format == PixelFormat::gray8 || !with_chroma) return source;
   const ChromaAccess chroma = chroma_access(frame.format);
   const auto cb = static_cast<std::size_t>(chroma.cb_plane);
   const auto cr = static_cast<std::size_t>(chroma.cr_plane);
@@ -430,7 +404,7 @@ Status color_subsample_cuda(const ColorSubsampleArgs& a, Exec& exec) {
   const cudaStream_t stream = stream_of(exec);
   if (std::min(a.first_row + a.row_count, a.frame.height) <= a.first_row) return Status::ok();
   if (is_split_alone(a)) return split_chroma(a, stream);
-  if (!is_rgb(a.frame.format)) return launch(ycc_source(a.frame), a, stream);
+  if (!is_rgb(a.frame.format)) return launch(ycc_source(a.frame, a.components > 1), a, stream);
   const RgbSource source{a.frame.data[0], a.frame.stride_bytes[0], rgb_order(a.frame.format)};
   const auto wide = choose_wide(a, source.order.pixel_bytes);
   return wide != nullptr ? launch_wide(wide, source, a, stream) : launch(source, a, stream);

@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/color_upsample.cpp. A thread makes one pixel, the pixels that share one
 // chroma sample of the frame, or sixteen of a row of RGB, NV12 and NV21.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/color_upsample_unless.hpp"
+#include "codec/decode/color_upsample.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -158,12 +158,18 @@ struct PackedPixels {
   std::uint32_t selection;
 };
 
-/// `swapped`: B comes first. `filter` made the sums.
-PackedPixels pack_pixels(bool swapped, std::uint32_t selection, UpsampleFilter filter) {
+/// `filter` made the sums.
+PackedPixels pack_as(const RgbOrder& order, UpsampleFilter filter) {
+  std::uint32_t selection = 0;
+  for (int byte = 0; byte < 4; ++byte) {
+    const unsigned from = byte == order.r ? 0 : byte == order.g ? 1 : byte == order.b ? 4 : 5;
+    selection |= from << 4 * byte;
+  }
   const unsigned byte = sum_scale(filter) == 1 ? 0 : 1;
   const OuterChannel b{0x4440 + byte, kCbB, kColorHalf - 128 * kCbB, -kCbG};
   const OuterChannel r{0x4442 + byte, kCrR, kColorHalf - 128 * kCrR, -kCrG};
-  return {swapped ? b : r, swapped ? r : b, selection};
+  const bool b_first = order.pixel_bytes == 3 && order.r == 2;
+  return {b_first ? b : r, b_first ? r : b, selection};
 }
 
 /// A number that the compiler does not know, so that it keeps it in a register: it adds constants
@@ -398,15 +404,6 @@ std::optional<UpsampleFilter> wide_filter(const Picture& p) {
   return {};
 }
 
-PackedPixels pack_as(const RgbOrder& order, UpsampleFilter filter) {
-  std::uint32_t selection = 0;
-  for (int byte = 0; byte < 4; ++byte) {
-    const unsigned from = byte == order.r ? 0 : byte == order.g ? 1 : byte == order.b ? 4 : 5;
-    selection |= from << 4 * byte;
-  }
-  return pack_pixels(order.pixel_bytes == 3 && order.r == 2, selection, filter);
-}
-
 Status convert_wide(const Picture& p, const Samples& pixels, const RgbOrder& order,
                     UpsampleFilter filter, const std::uint32_t* skip, cudaStream_t stream) {
   const WideRgbKernel kernel =
@@ -418,23 +415,14 @@ Status convert_wide(const Picture& p, const Samples& pixels, const RgbOrder& ord
   return Status::ok();
 }
 
-__global__ void gray_kernel(Picture p, Samples luma, const std::uint32_t* skip) {
-  const int x = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
-  if (x >= p.width || is_skipped(skip)) return;
-  for (int y = p.first_row + static_cast<int>(blockIdx.y * kTileHeight + threadIdx.y);
-       y < p.last_row; y += static_cast<int>(gridDim.y) * kTileHeight)
-    luma.at(x, y) =
-        p.rgb ? ycc_at(p, x, y).y : static_cast<std::uint8_t>(upsample(p.component[0], x, y));
-}
-
-/// Where a YCbCr frame keeps its samples, and how many pixels share a chroma sample.
+/// Where a YCbCr or grey frame keeps its samples, and how many pixels share a chroma sample.
 struct YccFrame {
-  Samples y, cb, cr;
+  Samples y, cb, cr;  ///< without data for grey's chroma
   std::int32_t h, v;
   bool packed;  ///< luma of the last group repeats the last pixel (YUYV, UYVY)
 };
 
-/// `as_stored`: the stream has the frame's sampling, chroma goes through no filter.
+/// `as_stored`: the frame has the stream's luma, and its chroma, which goes through no filter.
 __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored, const std::uint32_t* skip) {
   const int cx = static_cast<int>(blockIdx.x * kTileWidth + threadIdx.x);
   if (cx * frame.h >= p.width || is_skipped(skip)) return;
@@ -448,7 +436,7 @@ __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored, const std:
         const int x = min(cx * frame.h + j, p.width - 1), y = min(cy * frame.v + i, p.height - 1);
         Ycc ycc{};
         if (as_stored)
-          ycc.y = static_cast<std::uint8_t>(sample(p.component[0].plane, x, y));
+          ycc.y = static_cast<std::uint8_t>(upsample(p.component[0], x, y));
         else
           ycc = ycc_at(p, x, y);
         sum_cb += ycc.cb;
@@ -456,13 +444,12 @@ __global__ void ycc_kernel(Picture p, YccFrame frame, bool as_stored, const std:
         if (cy * frame.v + i < p.last_row && (frame.packed || cx * frame.h + j < p.width))
           frame.y.at(cx * frame.h + j, cy * frame.v + i) = ycc.y;
       }
-    if (as_stored) {
-      frame.cb.at(cx, cy) = static_cast<std::uint8_t>(sample(p.component[1].plane, cx, cy));
-      frame.cr.at(cx, cy) = static_cast<std::uint8_t>(sample(p.component[2].plane, cx, cy));
-    } else {
-      frame.cb.at(cx, cy) = box_mean(sum_cb, frame.h, frame.v, cx);
-      frame.cr.at(cx, cy) = box_mean(sum_cr, frame.h, frame.v, cx);
-    }
+    if (frame.cb.data == nullptr) continue;
+    const auto stored = [&](int c) {
+      return static_cast<std::uint8_t>(sample(p.component[c].plane, cx, cy));
+    };
+    frame.cb.at(cx, cy) = as_stored ? stored(1) : box_mean(sum_cb, frame.h, frame.v, cx);
+    frame.cr.at(cx, cy) = as_stored ? stored(2) : box_mean(sum_cr, frame.h, frame.v, cx);
   }
 }
 
@@ -512,6 +499,8 @@ Samples samples_of(const FrameView& frame, int plane, int offset, int step) {
 
 YccFrame make_ycc_frame(const FrameView& frame) {
   const LumaAccess luma = luma_access(frame.format);
+  if (frame.format == PixelFormat::gray8)
+    return {samples_of(frame, 0, luma.offset, luma.step), {}, {}, 1, 1, false};
   const ChromaAccess chroma = chroma_access(frame.format);
   return {samples_of(frame, 0, luma.offset, luma.step),
           samples_of(frame, chroma.cb_plane, chroma.cb_offset, chroma.step),
@@ -524,15 +513,9 @@ YccFrame make_ycc_frame(const FrameView& frame) {
 }  // namespace
 
 Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
-  return color_upsample_unless(nullptr, a, exec);
-}
-
-Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs& a, Exec& exec) {
   const Picture picture = make_picture(a);
   if (picture.first_row >= picture.last_row) return Status::ok();
   const cudaStream_t stream = stream_of(exec);
-  const bool is_semi_planar =
-      a.frame.format == PixelFormat::nv12 || a.frame.format == PixelFormat::nv21;
   const dim3 threads(kTileWidth, kTileHeight);
   const auto grid = [&](int columns) {
     return dim3(grid_size(columns, kTileWidth),
@@ -542,19 +525,21 @@ Status color_upsample_unless(const std::uint32_t* skip, const ColorUpsampleArgs&
     const RgbOrder order = rgb_order(a.frame.format);
     const Samples pixels = samples_of(a.frame, 0, 0, order.pixel_bytes);
     if (const auto filter = wide_filter(picture))
-      return convert_wide(picture, pixels, order, *filter, skip, stream);
-    ZR_LAUNCH(rgb_kernel, grid(a.frame.width), threads, stream, picture, pixels, order, skip);
-  } else if (a.frame.format == PixelFormat::gray8) {
-    ZR_LAUNCH(gray_kernel, grid(a.frame.width), threads, stream, picture,
-              samples_of(a.frame, 0, 0, 1), skip);
-  } else if (is_semi_planar && stored_as_wanted(a)) {
+      return convert_wide(picture, pixels, order, *filter, a.skip, stream);
+    ZR_LAUNCH(rgb_kernel, grid(a.frame.width), threads, stream, picture, pixels, order, a.skip);
+    return Status::ok();
+  }
+  const bool is_grey = a.frame.format == PixelFormat::gray8;
+  const bool as_stored = is_grey ? !picture.rgb : stored_as_wanted(a);
+  const bool cr_first = a.frame.format == PixelFormat::nv21;
+  if (as_stored && (a.frame.format == PixelFormat::nv12 || cr_first)) {
     ZR_LAUNCH(semi_planar_kernel, grid(ceil_div(a.frame.width, kWidePixels)), threads, stream,
-              picture, samples_of(a.frame, 0, 0, 1), samples_of(a.frame, 1, 0, 2),
-              a.frame.format == PixelFormat::nv21, skip);
+              picture, samples_of(a.frame, 0, 0, 1), samples_of(a.frame, 1, 0, 2), cr_first,
+              a.skip);
   } else {
     const YccFrame frame = make_ycc_frame(a.frame);
     ZR_LAUNCH(ycc_kernel, grid(a.frame.width / frame.h + 1), threads, stream, picture, frame,
-              stored_as_wanted(a), skip);
+              as_stored, a.skip);
   }
   return Status::ok();
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "cuda/stages/color_upsample_unless.hpp"
 #include "tests/cuda/device_twin.hpp"
 #include "tests/cuda/late_word.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"
@@ -59,8 +58,8 @@ void expect_same(ColorUpsampleArgs args, const Planes& planes, PixelFormat forma
     const std::uint32_t skip = asks == Asks::and_skips ? 0x80000000 : 0;
     DeviceArray<std::uint32_t> word(std::vector<std::uint32_t>{skip == 0 ? 1u : 0u});
     ASSERT_EQ(write_late(word.data(), skip, stream_of(run.exec())), cudaSuccess);
-    ASSERT_TRUE(color_upsample_unless(word.data(), cuda, run.exec()));
-    ASSERT_EQ(cudaStreamSynchronize(stream_of(run.exec())), cudaSuccess);
+    cuda.skip = word.data();
+    run(cuda_stages().color_upsample, cuda);
   }
   twin.download();
   ASSERT_TRUE(found == (asks == Asks::and_skips ? untouched : frame));

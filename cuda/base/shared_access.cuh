@@ -62,10 +62,6 @@ __device__ inline uint4 load_four_words(SharedAddress at) {
                : "r"(at));
   return words;
 }
-__device__ inline void store_four_words(SharedAddress at, const uint4& words) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(words.x), "r"(words.y),
-               "r"(words.z), "r"(words.w));
-}
 
 __device__ inline void store_half(SharedAddress at, std::uint16_t half) {
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(half));

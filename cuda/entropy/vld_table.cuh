@@ -1,5 +1,5 @@
-// Decoding table of a codebook, and the decoder of a range of bits that all parallel decoders
-// share.
+// What all parallel decoders share: the decoding table of a codebook, how a thread decodes a range
+// of bits, and how it writes symbols.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,54 +10,29 @@
 
 namespace zerorun::cuda_entropy {
 
-/// 1 GB of 6 bits of entropy, of whose codewords 0.4 % have more than 12 bits: 1.94 ms with the
-/// second tables, 2.98 with a search instead, 4.9 with 11 bits and a search (H200; other changes
-/// were made in between).
+/// Bits of the window by which most codewords are found at once.
 inline constexpr int kFastBits = 12;
 
-inline constexpr int kMoreBits = 4;
-inline constexpr unsigned kMoreTables = 64;
-
-/// Finds a codeword of any length by search, or by a look into a table of its beginning: the
-/// codewords of up to kMoreBits more than kFastBits.
-struct CodewordList {
+struct DecodeTable {
   std::uint32_t first[kSymbols];  ///< codewords left-aligned to 32 bits, ascending
   std::uint8_t bits[kSymbols];    ///< their lengths
   std::uint8_t symbol[kSymbols];  ///< their symbols
-  std::uint16_t more[kMoreTables][1 << kMoreBits];  ///< length << 8 | symbol; 0: search
   std::uint32_t codewords;
   std::uint32_t usable;  ///< 0 if the codebook is no prefix code
-};
-
-/// Codewords of up to kFastBits are found by the first bits of the window, most others by a second
-/// look.
-struct DecodeTable {
-  CodewordList list;
-  /// Length << 8 | symbol; or, where the length is 0, the number of a table in `more`, or another.
+  /// Length << 8 | symbol of the codeword at the front of the window; 0: none, or a longer one.
   std::uint16_t fast[1 << kFastBits];
 };
-
-/// For walks that only count, by the first kFastBits of a window: 16 a codeword and 1 a bit, of the
-/// first codeword in the upper byte and of all whole ones in the lower; where the first one is
-/// longer or none, the entry of DecodeTable::fast.
-struct CountTable {
-  alignas(4) std::uint16_t of[1 << kFastBits];
-};
-static_assert(kFastBits < 16);
 
 /// Builds the table; a codebook that is no prefix code is the fault invalid_argument.
 Status build_decode_table(const Codebook* d_book, DecodeTable* d_table, Outcome* d_outcome,
                           cudaStream_t stream);
-/// From the table that the work before on `stream` builds.
-Status build_count_table(const DecodeTable* d_table, CountTable* d_counts, cudaStream_t stream);
 
-/// Copies a table into shared memory; the caller synchronises.
-template <typename Table>
-__device__ void load_table(const Table* from, Table& to) {
-  static_assert(sizeof(Table) % sizeof(std::uint32_t) == 0);
+/// Copies a table by all threads of the CTA; the caller synchronises.
+__device__ inline void load_table(const DecodeTable* from, DecodeTable& to) {
+  static_assert(sizeof(DecodeTable) % sizeof(std::uint32_t) == 0);
   const auto* source = reinterpret_cast<const std::uint32_t*>(from);
   auto* target = reinterpret_cast<std::uint32_t*>(&to);
-  for (unsigned i = threadIdx.x; i < sizeof(Table) / sizeof(std::uint32_t); i += blockDim.x)
+  for (unsigned i = threadIdx.x; i < sizeof to / sizeof(std::uint32_t); i += blockDim.x)
     target[i] = source[i];
 }
 
@@ -101,37 +76,22 @@ class BitReader {
   int have_ = 0;
 };
 
-/// Length << 8 | symbol of the codeword at the front of the window, by search; 0 if there is none.
-__device__ inline unsigned search_codeword(const CodewordList& list, unsigned window) {
-  int low = 0, high = static_cast<int>(list.codewords);  // first[low - 1] <= window < first[high]
+/// Length << 8 | symbol of the codeword at the front of the window; 0 if there is none.
+__device__ inline unsigned find_codeword(const DecodeTable& table, unsigned window) {
+  if (const unsigned fast = table.fast[window >> (32 - kFastBits)]; fast != 0) return fast;
+  int low = 0, high = static_cast<int>(table.codewords);  // first[low - 1] <= window < first[high]
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (list.first[middle] <= window)
+    if (table.first[middle] <= window)
       low = middle + 1;
     else
       high = middle;
   }
   if (low == 0) return 0;
   const int found = low - 1;
-  const unsigned bits = list.bits[found];
-  const std::uint64_t end = std::uint64_t{list.first[found]} + (std::uint64_t{1} << (32 - bits));
-  return window < end ? bits << 8 | list.symbol[found] : 0;
-}
-
-/// The same for a window whose entry of `fast` has the length 0.
-__device__ inline unsigned find_long_codeword(const CodewordList& list, unsigned window,
-                                              unsigned fast) {
-  if (fast < kMoreTables) {
-    const unsigned next = window >> (32 - kFastBits - kMoreBits) & ((1u << kMoreBits) - 1);
-    if (const unsigned found = list.more[fast][next]; found != 0) return found;
-  }
-  return search_codeword(list, window);
-}
-
-/// The same for every window.
-__device__ inline unsigned find_codeword(const DecodeTable& table, unsigned window) {
-  const unsigned fast = table.fast[window >> (32 - kFastBits)];
-  return fast >= 256 ? fast : find_long_codeword(table.list, window, fast);
+  const unsigned bits = table.bits[found];
+  const std::uint64_t end = std::uint64_t{table.first[found]} + (std::uint64_t{1} << (32 - bits));
+  return window < end ? bits << 8 | table.symbol[found] : 0;
 }
 
 /// Where decoding stopped, and why.
@@ -142,17 +102,16 @@ struct Stop {
 };
 
 /// Decodes codewords that start in [at, stop), at most `symbols` of them, from bits that end at
-/// `end`; hands each symbol to the sink. `find` is find_codeword() for the table. Every step takes
-/// at least one bit.
-template <typename Find, typename Sink>
-__device__ Stop decode_range(const Find& find, const std::uint32_t* in, std::uint64_t at,
+/// `end`; hands each symbol to the sink. Every step takes at least one bit.
+template <typename Sink>
+__device__ Stop decode_range(const DecodeTable& table, const std::uint32_t* in, std::uint64_t at,
                              std::uint64_t stop, std::uint64_t end, std::uint32_t symbols,
                              Sink&& sink) {
   BitReader reader(in, at, end);
   for (std::uint32_t n = 0; n < symbols; ++n) {
     if (at >= stop) return {at, n, Errc::ok};
     if (at >= end) return {at, n, Errc::truncated};
-    const unsigned found = find(reader.window());
+    const unsigned found = find_codeword(table, reader.window());
     if (found == 0) return {at, n, Errc::bad_huffman_code};
     const unsigned bits = found >> 8;
     if (bits > end - at) return {at, n, Errc::truncated};
@@ -162,5 +121,33 @@ __device__ Stop decode_range(const Find& find, const std::uint32_t* in, std::uin
   }
   return {at, symbols, Errc::ok};
 }
+
+/// Stores a thread's symbols one after the other, four at a time where they fill a word.
+class SymbolWriter {
+ public:
+  __device__ explicit SymbolWriter(std::uint8_t* to) : to_(to) {}
+
+  __device__ void put(std::uint8_t symbol) {
+    word_ = word_ >> 8 | std::uint32_t{symbol} << 24;
+    ++waiting_;
+    if (reinterpret_cast<std::uintptr_t>(to_ + waiting_) % sizeof word_ == 0) finish();
+  }
+
+  /// Stores what put() has kept.
+  __device__ void finish() {
+    if (waiting_ == sizeof word_)
+      *reinterpret_cast<std::uint32_t*>(to_) = word_;
+    else
+      for (unsigned i = 0; i < waiting_; ++i)
+        to_[i] = static_cast<std::uint8_t>(word_ >> 8 * (sizeof word_ - waiting_ + i));
+    to_ += waiting_;
+    waiting_ = 0;
+  }
+
+ private:
+  std::uint8_t* to_;
+  std::uint32_t word_ = 0;  // the last symbol highest
+  unsigned waiting_ = 0;
+};
 
 }  // namespace zerorun::cuda_entropy

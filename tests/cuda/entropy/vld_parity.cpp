@@ -94,7 +94,7 @@ TEST_F(DecodeParity, CodewordsOfEveryLength) {
   }
 }
 
-/// The decoders keep tables for 64 beginnings of 12 bits that longer codewords share.
+/// The decoders find codewords of more than 12 bits by a search, whether others begin alike or not.
 TEST_F(DecodeParity, LongCodewordsWithManyBeginnings) {
   for (const int bits : {15, 16, 17, 20}) {
     for (const int shared : {1, 2, 8}) {
@@ -108,38 +108,6 @@ TEST_F(DecodeParity, LongCodewordsWithManyBeginnings) {
       }
       expect_both(uniform_bytes(70001, 256, 14), book, 1);
     }
-  }
-}
-
-/// Readers ask for words ahead of their use. Long codewords use up what was asked for, and short
-/// ones behind them do not wait: from 15 bits on these patterns found words that had not come yet.
-TEST_F(DecodeParity, LongCodewordsBeforeShortOnes) {
-  struct Pattern {
-    std::size_t bits, tiny, longs, shorts;
-  };
-  for (const auto& [bits, tiny, longs, shorts] :
-       {Pattern{15, 12, 16, 36}, Pattern{16, 12, 16, 36}, Pattern{20, 0, 26, 42},
-        Pattern{24, 0, 6, 28}, Pattern{32, 0, 2, 30}, Pattern{32, 0, 10, 28}}) {
-    SCOPED_TRACE(testing::Message() << longs << " codewords of " << bits << " bits");
-    Codebook book;  // 0: 1 bit; 1 to 64: 12 bits; 65 to 128: `bits`
-    book.bits[0] = 1;
-    for (std::uint32_t i = 0; i < 64; ++i) {
-      book.bits[1 + i] = 12;
-      book.value[1 + i] = 0x800 + i;
-      book.bits[65 + i] = static_cast<std::uint8_t>(bits);
-      book.value[65 + i] = (std::uint32_t{3} << (bits - 2)) + i;
-    }
-    Random random(16);
-    Bytes in;
-    while (in.size() < 200000) {
-      in.insert(in.end(), tiny, 0);
-      for (std::size_t i = 0; i < longs + shorts; ++i)
-        in.push_back(static_cast<std::uint8_t>((i < longs ? 65 : 1) + random.below(64)));
-    }
-    const Code code = encode_serially(in, book);
-    expect_decode_parity(code, book, in.size());
-    for (const std::uint32_t chunk : {64u, 256u, 1024u})
-      expect_chunks_parity(code, book, chunk, offsets_of(in, book, chunk), in.size());
   }
 }
 

@@ -14,10 +14,11 @@ namespace {
 
 using tuning::kThreads;
 
-/// Sums of DC differences, modulo 2^16 as DC itself; whether they start at an interval's beginning.
+/// Sums of DC differences, modulo 2^16 as DC itself; whether they start at an interval's beginning,
+/// in 16 bits, because padding would be copied undefined.
 struct DcSums {
   std::uint16_t dc[kMaxComponents];
-  bool starts_interval;
+  std::uint16_t starts_interval;
 
   ZR_HD void add(int component, int value) {
     dc[component] = static_cast<std::uint16_t>(dc[component] + value);
@@ -27,7 +28,7 @@ struct DcSums {
 /// Sums before an interval's beginning do not count after it.
 struct SegmentedSum {
   ZR_HD DcSums operator()(const DcSums& a, DcSums b) const {
-    if (b.starts_interval) return b;
+    if (b.starts_interval != 0) return b;
     for (int c = 0; c < kMaxComponents; ++c) b.add(c, a.dc[c]);
     b.starts_interval = a.starts_interval;
     return b;
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kThreads) sum_kernel(DcPredictArgs a, DcSums* 
     const std::int64_t mcu = element - 1;
     const std::int16_t* diff = a.diff + mcu * a.layout.blocks_per_mcu;
     for (int i = 0; i < a.layout.blocks_per_mcu; ++i) sum.add(a.layout.block_component[i], diff[i]);
-    sum.starts_interval = starts_interval(a, mcu);
+    sum.starts_interval = starts_interval(a, mcu) ? 1 : 0;
   }
   sums[element] = sum;
 }

@@ -61,6 +61,7 @@ class LedgerTest(ProgramTest):
                "-map", "0:v", "-map", "1:v", "-map", "2:a", "-map", "3:s", "-map_metadata", "4",
                "-map_chapters", "4", "-attach", self.path("notes.txt"), "-metadata:s:t", "mimetype=text/plain",
                "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-c:a", "pcm_s16le", "-c:s", "srt",
+               "-vf", "format=yuvj420p,setparams=color_primaries=bt2020:color_trc=arib-std-b67:colorspace=bt470bg",
                "-color_primaries", "bt2020", "-color_trc", "arib-std-b67", "-colorspace", "bt470bg",
                "-metadata:s:v:0", "title=Main view", "-metadata:s:a:0", "language=ger", film)
         self.assertEqual(len(facts_in(film)), 13, facts_in(film))
@@ -200,7 +201,8 @@ class LedgerTest(ProgramTest):
     @needs_containers
     def test_colour_of_encode(self):
         source = self.path("hdr.mov")
-        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-c:v", "rawvideo", "-pix_fmt", "uyvy422",
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-c:v", "rawvideo", "-pix_fmt", "uyvy422", "-vf",
+               "format=uyvy422,setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc:range=tv",
                "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc",
                "-color_range", "tv", source)
         out = self.path("out.mov")

@@ -1,8 +1,9 @@
-// The image that is being decoded, in device memory.
+// The image that is being decoded, in device memory, and the copies to it and from it.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/device_image.hpp"
 
-#include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "codec/arith/integer.hpp"
 #include "codec/base/place_planes.hpp"
@@ -10,16 +11,130 @@
 
 namespace zerorun {
 
+Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stream,
+                           const std::uint8_t*& on_device) {
+  ZR_TRY(bytes_.reserve(static_cast<std::int64_t>(data.size())));
+  on_device = bytes_.data();
+  if (is_pinned(data.data()) && is_pinned(data.data() + data.size() - 1))
+    return ZR_CUDA_STATUS(
+        cudaMemcpyAsync(bytes_.data(), data.data(), data.size(), cudaMemcpyHostToDevice, stream));
+  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
+  for (std::size_t at = 0; at < data.size(); at += kPartBytes) {
+    const std::size_t count = std::min(kPartBytes, data.size() - at);
+    std::memcpy(staging_.data() + at, data.data() + at, count);
+    ZR_CUDA_TRY(cudaMemcpyAsync(bytes_.data() + at, staging_.data() + at, count,
+                                cudaMemcpyHostToDevice, stream));
+  }
+  return Status::ok();
+}
+
+namespace {
+
+/// Each piece has an event, and each event costs about a microsecond.
+constexpr std::size_t kMostPieces = 32;
 /// Rows of the image's own memory start on whole sectors.
-static constexpr std::int64_t kPitchAlign = 128;
+constexpr std::int64_t kPitchAlign = 128;
+
+/// Whether one strided copy by the device can write the rows.
+bool device_can_write(const PlaneCopy& plane) {
+  if (plane.stride < static_cast<std::ptrdiff_t>(plane.row_bytes)) return false;
+  const auto last_row = static_cast<std::ptrdiff_t>(plane.rows - 1) * plane.stride;
+  return is_pinned(plane.to) && is_pinned(plane.to + last_row + plane.row_bytes - 1);
+}
+
+Status enqueue_copy(const PlaneCopy& plane, std::uint8_t* to, std::size_t stride,
+                    cudaStream_t stream) {
+  return ZR_CUDA_STATUS(cudaMemcpy2DAsync(to, stride, plane.from, plane.pitch, plane.row_bytes,
+                                          plane.rows, cudaMemcpyDeviceToHost, stream));
+}
+
+/// Calls work(y, rows, pitch) for all rows of a plane at once; or for each of them, where they lie
+/// from the last one to the first, as CUDA cannot take them.
+template <typename Work>
+Status for_rows(const PlaneView& plane, const Work& work) {
+  const bool at_once = plane.stride_bytes >= plane.width;
+  const int rows = at_once ? plane.height : 1;
+  const auto pitch = static_cast<std::size_t>(at_once ? plane.stride_bytes : plane.width);
+  for (int y = 0; y < plane.height; y += rows)
+    ZR_CUDA_TRY(work(y, static_cast<std::size_t>(rows), pitch));
+  return Status::ok();
+}
+
+}  // namespace
+
+Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream,
+                          const StepProbe& probe) {
+  Status status = announce(probe, "download");
+  if (status) status = enqueue(planes, stream);
+  if (status) status = announce(probe, "");
+  if (status) status = copy_staged();
+  // After an error too: the device writes to the caller's memory until the stream is idle.
+  const cudaError_t idle = cudaStreamSynchronize(stream);
+  ZR_TRY(status);
+  return ZR_CUDA_STATUS(idle);
+}
+
+Status FrameDownload::enqueue(std::span<const PlaneCopy> planes, cudaStream_t stream) {
+  pieces_.clear();
+  if (std::ranges::all_of(planes, device_can_write)) {
+    for (const PlaneCopy& plane : planes)
+      ZR_TRY(enqueue_copy(plane, plane.to, static_cast<std::size_t>(plane.stride), stream));
+    return Status::ok();
+  }
+  std::size_t bytes = 0;
+  for (const PlaneCopy& plane : planes) bytes += plane.row_bytes * plane.rows;
+  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(bytes)));
+  staged_bytes_ = 0;
+  for (const PlaneCopy& plane : planes)
+    ZR_TRY(stage(plane, std::max(kPieceBytes, bytes / kMostPieces), stream));
+  return Status::ok();
+}
+
+Status FrameDownload::stage(PlaneCopy plane, std::size_t piece_bytes, cudaStream_t stream) {
+  const auto row_bytes = static_cast<std::ptrdiff_t>(plane.row_bytes);
+  std::uint8_t* staging = staging_.data() + staged_bytes_;
+  std::size_t i = pieces_.size();
+  cut_into_pieces({staging, row_bytes, plane.to, plane.stride, plane.row_bytes, plane.rows},
+                  piece_bytes, pieces_);
+  staged_bytes_ += plane.row_bytes * plane.rows;
+  for (; i < pieces_.size(); ++i) {
+    if (i == arrived_.size()) {
+      Event event;
+      ZR_TRY(event.create(cudaEventDisableTiming));
+      arrived_.push_back(std::move(event));
+    }
+    plane.rows = pieces_[i].rows;
+    ZR_TRY(enqueue_copy(plane, staging, plane.row_bytes, stream));
+    ZR_CUDA_TRY(cudaEventRecord(arrived_[i].get(), stream));
+    plane.from += plane.rows * plane.pitch;
+    staging += plane.rows * plane.row_bytes;
+  }
+  return Status::ok();
+}
+
+Status FrameDownload::copy_staged() {
+  if (pieces_.empty()) return Status::ok();
+  const int helpers = helpers_of(threads_, staged_bytes_);
+  if (helpers > 0 && copy_threads_ == nullptr) copy_threads_ = CopyThreads::shared();
+  SharedCopy copy(copy_threads_.get(), helpers, pieces_);
+  for (std::size_t arrived = 0; arrived < pieces_.size();) {
+    cudaError_t state = cudaEventQuery(arrived_[arrived].get());
+    if (state == cudaErrorNotReady) {
+      // The caller copies what the helpers leave; it should not make arrived pieces wait.
+      if (copy.untaken() > static_cast<std::size_t>(helpers) && copy.copy_one()) continue;
+      state = cudaEventSynchronize(arrived_[arrived].get());
+    }
+    ZR_CUDA_TRY(state);
+    copy.release(++arrived);
+  }
+  while (copy.copy_one()) {
+  }
+  for (std::size_t i = 0; i < pieces_.size(); ++i) copy.wait_for(i);
+  return Status::ok();
+}
 
 DeviceImage::~DeviceImage() {
   if (own_stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(own_stream_.get()));
-}
-
-Status DeviceImage::wait() const {
-  ZR_CUDA_TRY(cudaStreamSynchronize(stream()));
-  return Status::ok();
 }
 
 Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, bool luma_only) {
@@ -60,30 +175,22 @@ Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
   if (to.data == nullptr) return Status::ok();
   scanned_[component] = true;
   is_converted_ = false;
-  const auto width = static_cast<std::size_t>(to.width);
-  // Rows may lie in memory from the last one to the first, which no copy of CUDA allows.
-  const int at_once = to.stride_bytes >= to.width ? to.height : 1;
-  for (int y = 0; y < to.height; y += at_once)
-    ZR_CUDA_TRY(cudaMemcpy2DAsync(
-        to.data + y * to.stride_bytes,
-        at_once == 1 ? width : static_cast<std::size_t>(to.stride_bytes),
-        from.data + y * from.stride_bytes, static_cast<std::size_t>(from.stride_bytes), width,
-        static_cast<std::size_t>(at_once), cudaMemcpyHostToDevice, stream()));
-  return Status::ok();
+  return for_rows(to, [&](int y, std::size_t rows, std::size_t pitch) {
+    return cudaMemcpy2DAsync(
+        to.data + y * to.stride_bytes, pitch, from.data + y * from.stride_bytes,
+        static_cast<std::size_t>(from.stride_bytes), static_cast<std::size_t>(to.width), rows,
+        cudaMemcpyHostToDevice, stream());
+  });
 }
 
 Status DeviceImage::fill_missing() {
   for (std::size_t c = 0; c < components(); ++c) {
+    if (!is_missing(c)) continue;
     const PlaneView& plane = planes_[c];
-    if (scanned_[c] || plane.data == nullptr) continue;
-    const bool upwards = plane.stride_bytes < 0;
-    std::uint8_t* const lowest = plane.data + (upwards ? plane.height - 1 : 0) * plane.stride_bytes;
-    const auto width = static_cast<std::size_t>(plane.width);
-    const auto stride =
-        static_cast<std::size_t>(upwards ? -plane.stride_bytes : plane.stride_bytes);
-    // The stride of a single row may be anything.
-    ZR_CUDA_TRY(cudaMemset2DAsync(lowest, std::max(stride, width), 128, width,
-                                  static_cast<std::size_t>(plane.height), stream()));
+    ZR_TRY(for_rows(plane, [&](int y, std::size_t rows, std::size_t pitch) {
+      return cudaMemset2DAsync(plane.data + y * plane.stride_bytes, pitch, 128,
+                               static_cast<std::size_t>(plane.width), rows, stream());
+    }));
   }
   return Status::ok();
 }
@@ -117,7 +224,7 @@ Status DeviceImage::convert(const std::uint32_t* skip, ColorModel model,
 
 bool DeviceImage::is_complete() const {
   for (std::size_t c = 0; c < components(); ++c)
-    if (!scanned_[c] && planes_[c].data != nullptr) return false;
+    if (is_missing(c)) return false;
   return is_ready();
 }
 

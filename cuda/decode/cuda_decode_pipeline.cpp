@@ -88,7 +88,7 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
   is_idle_ = false;
   if (wants_coefficients_) return cpu_.decode_scan(scan, data, outcome);
   const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
-  if (!choices_.cpu_only && scans_.takes(scan, bytes)) {
+  if (scans_.takes(scan, bytes)) {
     const auto result = decode_on_device(scan, data.first(bytes));
     if (!result) return result.status();
     if (result->succeeded) {

@@ -1,6 +1,6 @@
 // The exhaustive strategy on the device: walks from every bit of the subsequences before the chunk.
 // One of them is right by construction. They go on from mark to mark until they meet
-// (mark_states.hpp).
+// (chunk_states.hpp).
 // SPDX-License-Identifier: MIT
 #pragma once
 

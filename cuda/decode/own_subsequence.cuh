@@ -6,7 +6,6 @@
 #include "cuda/base/kept.cuh"
 #include "cuda/base/look_back.cuh"
 #include "cuda/decode/pair_sink.hpp"
-#include "cuda/decode/scan_memory.hpp"
 #include "cuda/decode/shared_tables.cuh"
 #include "cuda/decode/scan_kernels.hpp"
 

@@ -136,6 +136,9 @@ struct SharedWords {
   }
 };
 
+/// In place of the number of a CTA's first word: it has no subsequences.
+inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
+
 /// Whether no thread before this one of its warp has the condition.
 __device__ inline bool is_first_of_warp(bool condition) {
   const unsigned all = __ballot_sync(0xFFFFFFFF, condition);

@@ -82,8 +82,8 @@ inline constexpr std::uint32_t kMarkSlots = 128;
 /// Places of a chunk from which all possible walks go on, so that those from the first need not
 /// pass the whole chunk. Checkers in grey take 633 us with two places and 538 with four.
 inline constexpr std::uint32_t kSeedPlaces = 4;
-/// Serial walks of the last attempt on the GPU; after more the CPU decodes the scan.
-inline constexpr std::uint32_t kLastSerialWalks = 256, kLastSerialWalksOfChunk = 16;
+/// It may walk so many times as many subsequences serially; after more the CPU decodes the scan.
+inline constexpr std::uint32_t kLastSerialWalks = 8;
 
 // transform_blocks()
 

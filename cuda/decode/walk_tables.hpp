@@ -75,6 +75,7 @@ inline constexpr std::uint32_t kLongSymbols = 2048;
 /// The codes of a scan's pairs of tables, by side (DC, AC).
 struct WalkCodes {
   HuffmanSpec of[2][kMaxTablePairs];
+  bool operator==(const WalkCodes&) const = default;
 };
 
 /// In device memory, by side and pair. make_scan_tables() fills it.

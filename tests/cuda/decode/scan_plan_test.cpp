@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::size_t kKib = 1024;
 
+ScanPlan plan_map(const DeviceLimits& limits, const ScanNeeds& scan) {
+  return plan_scan(limits, scan, Strategy::map);
+}
+ScanPlan plan_exhaustive(const DeviceLimits& limits, const ScanNeeds& scan) {
+  return plan_scan(limits, scan, Strategy::exhaustive);
+}
+
 /// 3840x2160 at q90, 4:2:0: two pairs of tables, a period of six blocks.
 constexpr ScanNeeds k4k{2400000, 194400, 66700, 2, 6};
 constexpr ScanNeeds kGrey{400000, 32400, 11200, 1, 1};
@@ -61,8 +68,7 @@ TEST(ScanPlan, SmallSparseScansHaveMediumChunks) {
     std::uint32_t bytes, block_bits, chunk, stride, ends;
     bool collects;
   };
-  constexpr Row kRows[] = {{70000, 30, 160, 2, 11, true},   {12500, 2, 224, 4, 11, true},
-                           {40000, 4, 160, 2, 11, true},    {40000, 3, 224, 4, 11, true},
+  constexpr Row kRows[] = {{70000, 30, 160, 2, 11, true},   {12500, 2, 160, 2, 11, true},
                            {560000, 80, 160, 2, 11, true},  {580000, 80, 224, 4, 11, true},
                            {40000, 120, 224, 4, 16, false}, {700000, 120, 224, 4, 16, false},
                            {2400000, 100, 224, 4, 11, true}};

@@ -157,8 +157,8 @@ __device__ OwnSubsequence take_own(const ScanArgs& a, ChunkMemory& s) {
   return own;
 }
 
-/// Wide levels are left to a second walk: a branch for them takes 4 of the 82 us of a 1920x1080
-/// photo at q90 (H200).
+/// A chunk with wide levels is decoded again, directly: a branch for them takes 4 of the 82 us of a
+/// 1920x1080 photo at q90 (H200).
 struct CollectedPairs {
   /// What stands for a block is the address that gets its first pair, and for a pair its bytes from
   /// the chunk's first one, so that no step computes them.
@@ -193,28 +193,6 @@ struct CollectedPairs {
     store_half(pairs + number, pack_pair(pair.index, pair.level));
     number += kPairUnits;
   }
-};
-
-/// Stores again the pairs that have no room for their levels, and those levels.
-struct WidePairs {
-  static constexpr std::uint32_t kBlockUnits = 1;
-
-  SharedAddress pairs;
-  std::int16_t* wide;
-
-  __device__ PairTarget place(const PairTarget& target) const { return target; }
-  __device__ void block_starts_if(bool, std::uint32_t, std::uint32_t) const {}
-  __device__ std::uint32_t put(std::uint32_t number, const WalkPair& first,
-                               const WalkPair& second) const {
-    if (first.exists && is_wide(first.level)) {
-      store_half(pairs + 2 * number, pack_pair(first.index, kWideLevel));
-      wide[number] = static_cast<std::int16_t>(first.level);
-    }
-    increment_if(first.exists, number);
-    increment_if(second.exists, number);
-    return number;
-  }
-  __device__ void finish(std::uint32_t) const {}
 };
 
 /// Copies from shared memory, at a multiple of 4 with a word behind it, to any place.
@@ -286,13 +264,8 @@ __device__ std::uint64_t decode_chunk(const ScanArgs& a, ChunkMemory& s,
     faults |= kFaultCount;
   if (!fits_scan(a, s.before + sum)) {
     faults |= kFaultCount;
-  } else if (fits) {
+  } else if (fits && !any_wide) {
     const std::uint32_t first_block = blocks_of(s.before), first_pair = pairs_of(s.before);
-    if (any_wide) {
-      WidePairs again{sink.pairs, a.wide + first_pair};
-      if (sink.has_wide()) (void)decode_own(bits, origin, tables, own, local, again);
-      __syncthreads();
-    }
     store_halves(a.pairs + first_pair, collected, pairs);
     for (std::uint32_t i = threadIdx.x; i <= blocks; i += kThreads) {
       const std::uint16_t at = collected[blocks_from + i];

@@ -177,30 +177,6 @@ struct PairBlock {
   SharedAddress steps;  ///< of its component
 };
 
-// Pairs are passed and stored by one statement of assembly, so that the predicate of a pair lives
-// from its loads to its store: the compiler compares an index with 0 for each.
-//   %0  the address of the block that a pair belongs to. A DC, index 0, goes on to the next one,
-//   but
-//       not behind %2: where a fault is yet to be found, more blocks may seem to begin than there
-//       are
-//   %1  the address of the steps of the block's component
-//   before  the address of the block of the pair before
-// The step of an AC pair gives its place in the block and its quantiser.
-#define ZR_PASS_PAIR(n, before, word, mask, index_to_bytes)                                  \
-  ".reg .pred is_ac" #n "; .reg .u32 at" #n ", step" #n "; and.b32 index, " word ", " mask   \
-  "; "                                                                                       \
-  "setp.ne.u32 is_ac" #n ", index, 0; add.u32 next, " before                                 \
-  ", 16; min.u32 next, next, %2; "                                                           \
-  "selp.u32 at" #n ", " before ", next, is_ac" #n "; @!is_ac" #n " ld.shared.u16 %1, [at" #n \
-  "]; " index_to_bytes "; add.u32 next, next, %1; @is_ac" #n " ld.shared.u32 step" #n ", [next]; "
-#define ZR_PASS_LOWER(n, before, word) \
-  ZR_PASS_PAIR(n, before, word, "0x3F", "shl.b32 next, index, 2")
-#define ZR_PASS_UPPER(n, before, word) \
-  ZR_PASS_PAIR(n, before, word, "0x3F0000", "shr.u32 next, index, 14")
-#define ZR_STORE_PAIR(n, level)                                                               \
-  "shr.u32 next, step" #n ", 16; add.u32 next, next, at" #n "; mul.lo.u32 step" #n ", " level \
-  ", step" #n "; @is_ac" #n " st.shared.u16 [next], step" #n "; "
-
 /// Eight pairs as they are read at once: two a word.
 struct PairVector {
   std::uint32_t two[kPairsPerThread / 2];
@@ -228,24 +204,20 @@ struct PairVector {
             (__vimax3_s16x2(high, two[3], highest) ^ highest)) == 0;
   }
   /// Dequantises the AC pairs, without those whose levels they have no room for. A block begins
-  /// with each pair of index 0, its DC.
+  /// with each pair of index 0, its DC; but not behind `last`: where a fault is yet to be found,
+  /// more blocks may seem to begin than there are.
   __device__ void dequantise(PairBlock& block, SharedAddress last) const {
-    static_assert(kBlockStride == 16 && kPairIndexMask == 0x3F);
-    // In two statements, because there are seven predicates.
-    asm volatile(
-        "{ .reg .u32 index, next; " ZR_PASS_LOWER(0, "%0", "%3") ZR_PASS_UPPER(1, "at0", "%3")
-            ZR_PASS_LOWER(2, "at1", "%4") ZR_PASS_UPPER(3, "at2", "%4")
-                ZR_PASS_LOWER(4, "at3", "%5") ZR_PASS_UPPER(5, "at4", "%5") ZR_STORE_PAIR(0, "%6")
-                    ZR_STORE_PAIR(1, "%7") ZR_STORE_PAIR(2, "%8") ZR_STORE_PAIR(3, "%9")
-                        ZR_STORE_PAIR(4, "%10") ZR_STORE_PAIR(5, "%11") "mov.u32 %0, at5; }"
-        : "+r"(block.at), "+r"(block.steps)
-        : "r"(last), "r"(two[0]), "r"(two[1]), "r"(two[2]), "r"(level(0)), "r"(level(1)),
-          "r"(level(2)), "r"(level(3)), "r"(level(4)), "r"(level(5)));
-    asm volatile("{ .reg .u32 index, next; " ZR_PASS_LOWER(6, "%0", "%3")
-                     ZR_PASS_UPPER(7, "at6", "%3") ZR_STORE_PAIR(6, "%4")
-                         ZR_STORE_PAIR(7, "%5") "mov.u32 %0, at7; }"
-                 : "+r"(block.at), "+r"(block.steps)
-                 : "r"(last), "r"(two[3]), "r"(level(6)), "r"(level(7)));
+#pragma unroll
+    for (std::uint32_t i = 0; i < kPairsPerThread; ++i) {
+      const std::uint32_t index = two[i / 2] >> i % 2 * 16 & kPairIndexMask;
+      if (index == 0) {
+        block.at = min(block.at + kBlockStride, last);
+        block.steps = load_half(block.at, 0);
+      } else {
+        const std::uint32_t step = load_word(block.steps, index);
+        store_half(block.at + place_of(step), static_cast<std::uint16_t>(level(i) * step));
+      }
+    }
   }
 
  private:
@@ -353,29 +325,10 @@ __device__ inline bool expand_pairs(const ScanArgs& a, Shared& s, std::uint32_t 
   return dequantise_span(a, first, in_scan, eight, block, last) <= kMaxNarrowCoefficient;
 }
 
-#undef ZR_PASS_PAIR
-#undef ZR_PASS_LOWER
-#undef ZR_PASS_UPPER
-#undef ZR_STORE_PAIR
-
 // The inverse transform.
 
 __device__ bool is_usual(std::int32_t value, std::int32_t most) {
   return value <= most && value >= -most;
-}
-
-// The coefficients of two columns in a word.
-__device__ std::uint32_t lower_half(std::uint32_t two) {
-  return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(two)});
-}
-/// In assembly: the compiler would mask the half first, for products with powers of two, and then
-/// shift it for the others.
-__device__ std::uint32_t upper_half(std::uint32_t two) {
-  std::uint32_t half = 0;
-#ifdef __CUDA_ARCH__
-  asm("shr.s32 %0, %1, 16;" : "=r"(half) : "r"(two));
-#endif
-  return half;
 }
 
 /// The coefficients of the thread's block, in natural order.
@@ -386,7 +339,7 @@ __device__ void load_block(const Shared& s, std::int32_t dc, std::uint32_t (&out
     const std::uint32_t two[] = {row.x, row.y, row.z, row.w};
 #pragma unroll
     for (std::uint32_t x = 0; x < kBlockEdge; ++x)
-      out[y * kBlockEdge + x] = x % 2 == 0 ? lower_half(two[x / 2]) : upper_half(two[x / 2]);
+      out[y * kBlockEdge + x] = shift_right_signed(x % 2 == 0 ? two[x / 2] << 16 : two[x / 2], 16);
   }
   out[0] = static_cast<std::uint32_t>(dc);
 }

@@ -22,7 +22,7 @@ namespace zerorun {
 /// Words of SharedTables for `pairs` pairs of code tables with 2^index_bits entries each.
 constexpr std::uint32_t shared_table_words(std::uint32_t pairs, int index_bits) {
   constexpr std::uint32_t kBlockWords = 4;
-  return (2 * pairs << index_bits) + kMaxBlocksPerMcu * kBlockWords + pairs * kLastCodes / 2;
+  return (2 * pairs << index_bits) + kMaxBlocksPerMcu * kBlockWords;
 }
 
 /// The most words that `subs` consecutive subsequences lie in, wherever they begin.

@@ -34,9 +34,8 @@ __device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t wo
 }
 
 /// Code tables in shared memory, to skip or to decode: for each pair the entries, those of all DC
-/// tables first; then the blocks of the MCU; then the longest AC codewords. A table or block is
-/// identified by its address, so that no address is computed from a number. What is rarely needed
-/// stays in device memory.
+/// tables first; then the blocks of the MCU. A table or block is identified by its address, so that
+/// no address is computed from a number. What is rarely needed stays in device memory.
 template <bool kSkips>
 struct SharedTables {
   static constexpr int kIndexBits = kSkips ? kSkipBits : kSymbolIndexBits;
@@ -54,12 +53,6 @@ struct SharedTables {
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
-  }
-  /// What is known of a codeword that is longer than the index; 0 if nothing.
-  __device__ std::uint32_t last(SharedAddress table, std::uint32_t next16) const {
-    const std::uint32_t from_last = 0xFFFF - next16, from_ac = table - entries - side_bytes;
-    if (from_last >= kLastCodes || from_ac >= side_bytes) return 0;  // a DC table lies before them
-    return load_half(place(kMaxBlocksPerMcu) + from_ac / kTableBytes * (2 * kLastCodes), from_last);
   }
   __device__ std::uint32_t long_symbol(SharedAddress table, std::uint32_t next16) const {
     const bool is_ac = table - entries >= side_bytes;
@@ -83,7 +76,7 @@ using SkipTables = SharedTables<true>;
 using SymbolTables = SharedTables<false>;
 
 /// Starts copies of a scan's tables to `to`, which is aligned to 16 bytes: the entries by side, and
-/// behind the list of blocks the longest codewords.
+/// behind them the list of blocks.
 template <bool kSkips>
 __device__ SharedTables<kSkips> load_tables(const ScanArgs& a, std::uint32_t* to,
                                             std::uint32_t threads) {
@@ -97,9 +90,6 @@ __device__ SharedTables<kSkips> load_tables(const ScanArgs& a, std::uint32_t* to
   copy_words(from[kDcSide], to, side_entries, threads);
   copy_words(from[kAcSide], to + side_entries, side_entries, threads);
   auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
-  copy_words(kSkips ? tables.last_step : tables.last_symbol,
-             reinterpret_cast<std::uint32_t*>(blocks_to + kMaxBlocksPerMcu),
-             pairs * (kLastCodes / 2), threads);
   const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
   const auto period = static_cast<std::uint32_t>(a.cycle.period);
   for (std::uint32_t i = threadIdx.x; i < period; i += threads) {

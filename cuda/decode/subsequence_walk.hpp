@@ -183,8 +183,6 @@ struct Cursor : BitFront<Bits> {
     look_up();
     this->read_ahead(passed);
   }
-  /// What the table has of a codeword that is longer than its index; 0 if nothing.
-  ZR_HD std::uint32_t last() const { return tables.last(table, this->window >> 16); }
   /// The symbol of a codeword that the tables do not have.
   ZR_HD std::uint32_t long_symbol() {
     const std::uint32_t symbol = tables.long_symbol(table, this->window >> 16);
@@ -224,8 +222,7 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 ///
 /// `Bits`: as for BitFront; a few words after the last bit may be read. `Tables`: place(phase) of a
 /// block, block(place), phase_before(place) (of the block before), ac_of(DC table);
-/// look_up(table, index) gives a skip entry, last(table, 16 bits) the first symbol alone or 0, and
-/// long_symbol(table, 16 bits) a symbol.
+/// look_up(table, index) gives a skip entry, and long_symbol(table, 16 bits) a symbol.
 template <typename Bits, typename Tables>
 ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                  std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
@@ -237,9 +234,7 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   walk_subsequence(span, cursor, [&](std::uint32_t) {
     std::uint32_t entry = cursor.entry, after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
-      std::uint32_t first = first_of(entry);
-      if (first == 0) first = cursor.last();
-      if (first != 0) {
+      if (const std::uint32_t first = first_of(entry); first != 0) {
         entry = unpack_first(first);
       } else {
         const std::uint32_t before = cursor.bit;
@@ -331,14 +326,6 @@ struct StepPairs {
                             entry >> kSecondSsssShift)} {}
 };
 
-/// The symbol of a codeword that `table` does not have, or of bits that are none, at the start of
-/// `window`.
-template <typename Tables>
-ZR_HD std::uint32_t long_codeword(const Tables& tables, std::uint32_t table, std::uint32_t window) {
-  const std::uint32_t last = tables.last(table, window >> 16);
-  return last != 0 ? unpack_symbol(last) : tables.long_symbol(table, window >> 16);
-}
-
 /// The numbers of the next block and pair to be stored, as their sink counts them.
 struct PairTarget {
   std::uint32_t block, pair;  ///< at the next codeword; it may be inside the block
@@ -348,7 +335,7 @@ struct PairTarget {
 /// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the symbols that
 /// skip_subsequence() counted. Of two symbols on both sides of `stop` it takes the first alone.
 ///
-/// `Tables`: as there, but look_up() gives a symbol entry, and last() a packed symbol. `Sink`:
+/// `Tables`: as there, but look_up() gives a symbol entry. `Sink`:
 /// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), put(number, first,
 /// second) for the pairs of each step in order, which returns the number of the next, and
 /// finish(number) after the last.
@@ -364,9 +351,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     if (goes_beyond(after) | passes_stop) {
       if (entry != kLongCode) {
         entry = first_symbol(entry);
-      } else if (entry = long_codeword(tables, cursor.table, cursor.window);
-                 (entry & kSymbolFault) != 0) {
-        cursor.bit = kGaveUp;
+      } else if (entry = cursor.long_symbol(); (entry & kSymbolFault) != 0) {
         next_index = 1;  // it is no DC
       }
       after = next_index + (entry >> kSymbolIndexShift);

@@ -65,11 +65,9 @@ inline constexpr std::uint32_t kSymbolTakenMask = 31, kMostSecondSsss = 9;
 inline constexpr std::uint32_t kLongCode = std::uint32_t{kBlockSize} << kSymbolIndexShift;
 inline constexpr std::uint32_t kSymbolFault = kLongCode;
 
-/// The codewords that are longer than the index are the last ones of a code (T.81 C.2). Those of AC
-/// stand in shared memory for so many of the last values of 16 bits: all of T.81's tables do. A
-/// photo at q90 has one in 0.7 % of the steps of a walk, and so a warp one in every fifth.
-inline constexpr std::uint32_t kLastCodes = 192;
-/// In device memory stand so many values, and so nearly always all.
+/// The codewords that are longer than the index are the last ones of a code (T.81 C.2). A photo at
+/// q90 has one in 0.7 % of the steps of a walk. For so many of the last values of 16 bits, and so
+/// nearly always for all of them, a table has the symbol.
 inline constexpr std::uint32_t kLongSymbols = 2048;
 
 /// The codes of a scan's pairs of tables, by side (DC, AC).
@@ -82,16 +80,9 @@ struct WalkCodes {
 struct WalkTables {
   std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
   std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
-  /// What AC codewords mean that are longer than the index, for 0xFFFF, 0xFFFE, …: as first_of()
-  /// gives it, and by pack_symbol(). 0: none begins those 16 bits.
-  std::uint16_t last_step[kMaxTablePairs][kLastCodes], last_symbol[kMaxTablePairs][kLastCodes];
   std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< for 0xFFFF, 0xFFFE, …
   HuffmanDecodeTable source[2][kMaxTablePairs];                ///< what the rest is made from
 };
-
-static_assert(kLastCodes % 8 == 0 && offsetof(WalkTables, last_step) % 16 == 0 &&
-                  offsetof(WalkTables, last_symbol) % 16 == 0,
-              "copied by vectors");
 
 /// Bits that an entry's symbols take, with the appended ones.
 ZR_HD std::uint32_t taken_by(std::uint32_t entry) { return entry & kSymbolTakenMask; }
@@ -136,16 +127,6 @@ ZR_HD std::uint32_t first_symbol(std::uint32_t entry) {
   const std::uint32_t first = first_alone(entry);
   return taken_by(first) == taken_by(entry) ? entry : first;  // EOB is first only where it is alone
 }
-/// A symbol that is a codeword, in 16 bits, which are never 0, and back: bits 10-23 of its entry,
-/// and bit 15 for EOB.
-ZR_HD std::uint16_t pack_symbol(std::uint32_t symbol) {
-  return static_cast<std::uint16_t>((symbol >> kCodeBitsShift & 0x3FFF) | symbol >> 31 << 15);
-}
-ZR_HD std::uint32_t unpack_symbol(std::uint32_t packed) {
-  static_assert(kEndOfBlock << kSymbolIndexShift == 1u << 31);
-  return first_alone(packed << kCodeBitsShift) | packed >> 15 << 31;
-}
-
 /// The symbol table's entry for the `kSymbolIndexBits` bits `index`, at a block's start (kDcSide)
 /// or inside it.
 ZR_HD std::uint32_t symbol_entry(const HuffmanDecodeTable& dc, const HuffmanDecodeTable& ac,
@@ -204,19 +185,6 @@ ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecode
   }
   if (first == 0) return kNoStep << kSkipIndexShift;
   return make_skip(taken, indices, pairs) | pack_first(first) << kSkipFirstShift;
-}
-
-/// For WalkTables::last_step and last_symbol.
-ZR_HD std::uint16_t make_last_step(const HuffmanDecodeTable& ac, std::uint32_t from_last) {
-  const DecodedSymbol symbol = decode_symbol(ac, 0xFFFF - from_last);
-  return symbol.bits > kSkipBits
-             ? static_cast<std::uint16_t>(pack_first(step_of(symbol_of(symbol, kAcSide), false)))
-             : std::uint16_t{0};
-}
-ZR_HD std::uint16_t make_last_symbol(const HuffmanDecodeTable& ac, std::uint32_t from_last) {
-  const DecodedSymbol symbol = decode_symbol(ac, 0xFFFF - from_last);
-  return symbol.bits > kSymbolIndexBits ? pack_symbol(symbol_of(symbol, kAcSide))
-                                        : std::uint16_t{0};
 }
 
 }  // namespace zerorun

@@ -185,7 +185,6 @@ struct CollectedPairs {
     return number;
   }
   __device__ bool has_wide() const { return most > kMostNarrowSsss << kFirstSsssShift; }
-  __device__ void finish(std::uint32_t) const {}
 
  private:
   __device__ void store_pair(std::uint32_t& number, const WalkPair& pair) const {

@@ -76,22 +76,7 @@ struct BitFront {
     window = window_there;
     const std::uint32_t before = bit;
     bit += count;
-#ifdef __CUDA_ARCH__
-    // Where the loop is unrolled, the compiler needs another instruction.
-    std::uint32_t passed;
-    asm("{\n\t"
-        ".reg .pred differs, never;\n\t"
-        ".reg .u32 part;\n\t"
-        "setp.ne.u32 never, 0, 0;\n\t"
-        "lop3.or.b32 part|differs, %1, %2, 32, 0x28, never;  // (%1 ^ %2) & 32\n\t"
-        "selp.u32 %0, 1, 0, differs;\n\t"
-        "}"
-        : "=r"(passed)
-        : "r"(bit), "r"(before));
-    return passed;
-#else
     return (bit ^ before) & 32;
-#endif
   }
   ZR_HD void read_ahead(std::uint32_t passed) { Bits::shift_if(passed, behind, place); }
 };
@@ -129,19 +114,8 @@ struct BlockTables {
   std::uint32_t next;  ///< the block that follows
 };
 
-/// Adds without a branch and without copying the number.
 ZR_HD void add_if(bool condition, std::uint32_t& number, std::uint32_t amount) {
-#ifdef __CUDA_ARCH__
-  asm("{\n\t"
-      ".reg .pred holds;\n\t"
-      "setp.ne.u32 holds, %1, 0;\n\t"
-      "@holds add.u32 %0, %0, %2;\n\t"
-      "}"
-      : "+r"(number)
-      : "r"(static_cast<std::uint32_t>(condition)), "r"(amount));
-#else
   if (condition) number += amount;
-#endif
 }
 ZR_HD void increment_if(bool condition, std::uint32_t& number) { add_if(condition, number, 1); }
 

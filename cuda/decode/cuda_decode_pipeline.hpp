@@ -16,8 +16,9 @@
 
 namespace zerorun {
 
-/// The CPU's part of one image at a time. It starts threads and takes memory at the first scan that
-/// needs it, and keeps both.
+/// Scans that the GPU did not prove sound, and all coefficients: the CPU pipeline decodes them, and
+/// the samples are uploaded. One image at a time. It starts threads and takes memory at the first
+/// scan that needs it, and keeps both.
 class CpuScans {
  public:
   /// `threads` decode a scan: 0 = usable cores.
@@ -145,9 +146,6 @@ class CudaDecodePipeline : public DecodePipeline {
 
  private:
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
-  bool stays(const ScanHeader& scan, const ScanDecoder::Input& in) const;
-  /// Called when the kernels of a scan are on their way; `skip` as in ScanDecoder::Behind.
-  Status go_on_behind_scan(const std::uint32_t* skip);
   Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
 

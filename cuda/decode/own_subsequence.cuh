@@ -106,7 +106,7 @@ __device__ inline bool fits_scan(const ScanArgs& a, std::uint64_t after) {
   if (blockIdx.x + 1 < a.plan.chunks) return blocks <= a.blocks && pairs <= a.pair_capacity;
   if (threadIdx.x == 0) a.block_pair[a.blocks] = pairs;
   const bool fits = blocks == a.blocks && pairs <= a.pair_capacity;
-  if (fits && threadIdx.x < kPairsReadBehind) a.pairs[pairs + threadIdx.x] = 0;
+  if (fits && threadIdx.x + 1 < kPairsPerThread) a.pairs[pairs + threadIdx.x] = 0;
   return fits;
 }
 

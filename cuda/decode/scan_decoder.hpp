@@ -36,7 +36,6 @@ class ScanStates {
   bool clean_ = false;
 };
 
-/// What became of a scan.
 struct ScanResult {
   bool succeeded;                ///< the samples are right; otherwise they are undefined
   std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
@@ -47,11 +46,11 @@ struct ScanResult {
 /// and 160 KiB of tables.
 class ScanDecoder {
  public:
-  /// The most bytes of a scan: positions of bits are 32-bit numbers.
+  /// Of a scan: positions of bits are 32-bit numbers.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
   /// Once, on the device that is current. `exhaustive_only`: as in DecodeChoices.
-  Status create(bool exhaustive_only = false);
+  Status create(bool exhaustive_only);
 
   /// Whether the scan has a size that the kernels can count, and the device the shared memory that
   /// they need for its tables.

@@ -161,9 +161,6 @@ constexpr ScanPlan plan_scan(const DeviceLimits& limits, const ScanNeeds& scan, 
   return plan;
 }
 
-/// Scans that skip the map strategy. (Chosen by reasoning.)
-inline constexpr std::uint32_t kStrategyTrust = 7;
-
 /// The shape of the last scan that the map strategy failed and the exhaustive strategy decoded: the
 /// next frame of a video is like it. With it patterns and halftones take 0.4 to 0.75 ms a frame,
 /// and 1.1 to 1.5 without it (H100). One instance per decoder.

@@ -20,8 +20,8 @@ inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits than this.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
-/// The number of an interval's first subsequence, without a prefix sum over the intervals: the last
-/// number of an interval may belong to no subsequence. `first_byte`: its first clean byte.
+/// The number of an interval's first subsequence, from its first clean byte. So no prefix sum is
+/// needed, but the last number of an interval may belong to no subsequence.
 ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
   return first_byte / kSubsequenceBytes + interval;
 }
@@ -36,11 +36,10 @@ ZR_HD WalkState unpack_walk_state(std::uint32_t packed) {
   return {packed & 31, packed >> 5 & 15, packed >> 9};
 }
 
-/// A word and the next one. window_of(): the 32 bits that begin at bit `bit` (modulo 32) of the
-/// first.
 struct WordPair {
   std::uint32_t first, second;
 };
+/// The 32 bits that begin at bit `bit` (modulo 32) of the first word.
 ZR_HD std::uint32_t window_of(const WordPair& words, std::uint32_t bit) {
 #ifdef __CUDA_ARCH__
   return __funnelshift_l(words.second, words.first, bit);
@@ -70,8 +69,7 @@ struct BitFront {
   ZR_HD std::uint32_t window_behind(std::uint32_t count) const {
     return window_of({window, window_of(behind, bit)}, count);
   }
-  /// Passes less than 32 bits, to window_behind() them. Returns what read_ahead() has to be given
-  /// before the next call.
+  /// Passes less than 32 bits, to window_behind() them. The result is for read_ahead().
   ZR_HD std::uint32_t pass(std::uint32_t count, std::uint32_t window_there) {
     window = window_there;
     const std::uint32_t before = bit;
@@ -87,9 +85,9 @@ ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
   return bits_left < 8 && (next32 | (0xFFFFFFFFu >> bits_left)) == 0xFFFFFFFFu;
 }
 
-/// What a walk passed: blocks that end in the subsequence, and pairs.
+/// What a walk passed.
 struct WalkTally {
-  std::uint32_t blocks, pairs;
+  std::uint32_t blocks, pairs;  ///< `blocks`: those that end in the subsequence
 };
 
 /// The most pairs in `bits` bits of whole blocks. A pair of AC takes at least two bits, its
@@ -104,8 +102,7 @@ struct WalkSpan {
   std::uint32_t stop, end;
 };
 
-/// Position after bits that are no codeword. Where the walk goes on is decided after its last step,
-/// so that steps are as fast as without it.
+/// Position after bits that are no codeword: no step has to look for them.
 inline constexpr std::uint32_t kGaveUp = 1u << 30;
 
 /// A block of the MCU as a walk sees it: indices or addresses, by the walk's `Tables`.
@@ -119,8 +116,8 @@ ZR_HD void add_if(bool condition, std::uint32_t& number, std::uint32_t amount) {
 }
 ZR_HD void increment_if(bool condition, std::uint32_t& number) { add_if(condition, number, 1); }
 
-/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: blockDim.y is 1,
-/// and a literal would be moved to a register each time.
+/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: a literal in
+/// place of blockDim.y would be moved to a register each time.
 ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
 #ifdef __CUDA_ARCH__
   return __dp4a(word, blockDim.y, number);
@@ -129,8 +126,8 @@ ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
 #endif
 }
 
-/// A walk before a codeword, whose table entry is loaded. The time from one step to the next is
-/// what counts: the next entry is loaded as soon as its place is known, before pairs are stored.
+/// A walk before a codeword. The time from one step to the next is what counts: the next entry is
+/// loaded as soon as its place is known, before pairs are stored.
 template <int kIndexBits, typename Bits, typename Tables>
 struct Cursor : BitFront<Bits> {
   const Tables& tables;
@@ -186,9 +183,8 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
       cursor.bit = span.end;
 }
 
-/// Walks by the steps of the skip tables from `bit` to the first step that begins at `stop` or
-/// after it, or to the interval's end, and moves `bit`, `phase` and `k`. Two walks that meet before
-/// some codeword meet before a step at the end of that block at the latest.
+/// Walks by the steps of the skip tables, and moves `bit`, `phase` and `k`. Two walks that meet
+/// before some codeword meet before a step at the end of that block at the latest.
 ///
 /// A walk that comes to bits that are no codeword was a wrong guess. It goes to `stop` as to the
 /// start of an MCU, where all such walks meet: else a page of text at q97 with optimal tables would
@@ -235,17 +231,12 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
 
 // The faults that the kernels find, as bits. After kFaultUnsettled the exhaustive strategy is
 // tried; with any other the CPU decodes the scan.
-
-/// The markers between the intervals are not RST0, RST1, … or not as many as the image needs.
-inline constexpr std::uint32_t kFaultRestarts = 1;
-/// Bits that are no codeword, a run past the block's end, or data that end early.
-inline constexpr std::uint32_t kFaultCode = 2;
-/// A subsequence does not end where the next one was found to begin.
-inline constexpr std::uint32_t kFaultSync = 4;
-/// An interval has the wrong number of blocks, or bytes left over.
-inline constexpr std::uint32_t kFaultCount = 8;
-/// The starts of some subsequences were not found.
-inline constexpr std::uint32_t kFaultUnsettled = 16;
+inline constexpr std::uint32_t kFaultRestarts = 1;    ///< RSTm out of order, or too many or few
+inline constexpr std::uint32_t kFaultCode = 2;        ///< no codeword; data or blocks end early
+inline constexpr std::uint32_t kFaultSync = 4;        ///< a subsequence does not end where the next
+                                                      ///< one was found to begin
+inline constexpr std::uint32_t kFaultCount = 8;       ///< an interval's blocks, or bytes left over
+inline constexpr std::uint32_t kFaultUnsettled = 16;  ///< the starts of some were not found
 
 /// A (run, level) pair as the kernels pass it on.
 ///   bits 0-5   zig-zag index
@@ -275,8 +266,8 @@ ZR_HD std::int32_t extend_level(std::uint32_t appended, std::uint32_t ssss) {
   return static_cast<std::int32_t>(window_of({sign, appended}, ssss) - sign);
 }
 
-/// What a symbol of a step makes. Without a pair `index` is any number, and `level` too, but 0 for
-/// a step's first symbol.
+/// What a symbol of a step makes. `index` and `level` count only if there is a pair; but `level` is
+/// 0 for a step's first symbol without one.
 struct WalkPair {
   bool exists;
   std::uint32_t index;
@@ -284,8 +275,8 @@ struct WalkPair {
   std::uint32_t ssss = 0;  ///< of a step's first symbol, at its place in the entry
 };
 
-/// A step's symbols as pairs: those of `entry`, which begin in `window` and at index `k`. `at_dc`:
-/// whether that is 0. `after`: index of the last one.
+/// The symbols of `entry` as pairs. They begin in `window` and at index `k`, and the last one is at
+/// index `after`.
 struct StepPairs {
   WalkPair first, second;  ///< the second one's level is not wide
 
@@ -305,9 +296,8 @@ struct PairTarget {
   std::uint32_t block, pair;  ///< at the next codeword; it may be inside the block
 };
 
-/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
-/// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the symbols that
-/// skip_subsequence() counted. Of two symbols on both sides of `stop` it takes the first alone.
+/// Stores the pairs of the symbols that skip_subsequence() counted; moves `target`, `bit`, `phase`
+/// and `k`; returns faults. Of two symbols on both sides of `stop` it takes the first alone.
 ///
 /// `Tables`: as there, but look_up() gives a symbol entry. `Sink`:
 /// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), and put(number, first,

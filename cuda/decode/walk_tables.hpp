@@ -43,7 +43,7 @@ ZR_HD std::uint32_t unpack_first(std::uint32_t first) {
   return (first & 63) | first >> 6 << kSkipIndexShift;
 }
 /// Whether the last index plus an entry's indices goes beyond the block's end, or there is no
-/// entry. Then only the first symbol is to be taken.
+/// entry: then only the first symbol is to be taken.
 ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
 
 /// An entry of the symbol tables: one symbol, or two of one block, with their appended bits.
@@ -84,18 +84,15 @@ struct WalkTables {
   HuffmanDecodeTable source[2][kMaxTablePairs];                ///< what the rest is made from
 };
 
-/// Bits that an entry's symbols take, with the appended ones.
 ZR_HD std::uint32_t taken_by(std::uint32_t entry) { return entry & kSymbolTakenMask; }
-/// SSSS of an entry's first symbol, where it stands there.
+/// At its place in the entry.
 ZR_HD std::uint32_t first_ssss(std::uint32_t entry) { return entry & 15u << kFirstSsssShift; }
-/// Whether an entry's first symbol has a level that is not 0, or its second.
 ZR_HD bool has_first_level(std::uint32_t entry) { return first_ssss(entry) != 0; }
 ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
 /// The most bits of a level that is not wide.
 inline constexpr std::uint32_t kMostNarrowSsss = 9;
 
-/// RRRR of an entry's first symbol, 0 for a DC and EOB. Masked before the shift, which is one
-/// instruction with the addition of its result.
+/// Masked before the shift, which is one instruction with the addition of its result.
 ZR_HD std::uint32_t first_run(std::uint32_t entry) {
   std::uint32_t run = entry & 15u << kFirstRunShift;
 #ifdef __CUDA_ARCH__

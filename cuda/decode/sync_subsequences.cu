@@ -130,31 +130,42 @@ static_assert(kWarmSubsequences >= 32, "the first warp has no subsequence, and l
 inline constexpr std::uint16_t kBeginsElsewhere = 0xFFFF;
 static_assert(4 * sync_words(kMostEnds) <= kBeginsElsewhere);
 
-/// The number of the thread's subsequence in the scan; the thread has one.
-__device__ inline std::uint32_t own_number(const ScanArgs& a) {
-  return blockIdx.x * a.plan.chunk_subsequences + threadIdx.x - kWarmSubsequences;
-}
 __device__ inline bool has_own(const ScanArgs& a) {
   return threadIdx.x >= kWarmSubsequences && threadIdx.x <= last_subsequence(a);
 }
 
-/// The thread's subsequence, but for what is before it.
-__device__ OwnSubsequence take_own(const ScanArgs& a, ChunkMemory& s) {
+/// Returns the thread's subsequence with what is before it in the chunk, and the chunk's counts,
+/// which it publishes. After its barrier the memory from s.start on is free.
+__device__ OwnSubsequence place_own(const ScanArgs& a, ChunkMemory& s, std::uint64_t& sum) {
   const std::uint32_t sub = threadIdx.x, last = last_subsequence(a);
   OwnSubsequence own{};
-  if (!has_own(a) || !s.exists(sub)) return own;
-  own.entry = s.entry(sub);
-  own.exit = sub == last ? s.published_end : s.entry(sub + 1);
-  own.bit = s.start[sub] + unpack_walk_state(own.entry).overshoot;
-  own.stop = s.start[sub] + kSubsequenceBits + unpack_walk_state(own.exit).overshoot;
-  own.end = s.end[sub];
-  own.interval = s.interval(sub);
-  const WalkTally tally = tally_of_step(s.tally[sub]);
-  own.blocks = static_cast<std::uint16_t>(tally.blocks);
-  own.pairs = static_cast<std::uint16_t>(tally.pairs);
-  own.is_first = s.ends.head[sub];
-  own.is_last = !s.ends.open[sub];
+  if (has_own(a) && s.exists(sub)) {
+    own.entry = s.entry(sub);
+    own.exit = sub == last ? s.published_end : s.entry(sub + 1);
+    own.bit = s.start[sub] + unpack_walk_state(own.entry).overshoot;
+    own.stop = s.start[sub] + kSubsequenceBits + unpack_walk_state(own.exit).overshoot;
+    own.end = s.end[sub];
+    own.interval = s.interval(sub);
+    const WalkTally tally = tally_of_step(s.tally[sub]);
+    own.blocks = static_cast<std::uint16_t>(tally.blocks);
+    own.pairs = static_cast<std::uint16_t>(tally.pairs);
+    own.is_first = s.ends.head[sub];
+    own.is_last = !s.ends.open[sub];
+  }
+  std::uint64_t place;
+  CountSum(s.sum_scan).ExclusiveSum(pack_counts(own.blocks, own.pairs), place, sum);
+  own.block = blocks_of(place);
+  own.pair = pairs_of(place);
+  if (threadIdx.x == 0) publish_counts(a, sum);
   return own;
+}
+
+/// Leaves the chunk, whose entries are found, to decode_subsequences().
+__device__ void leave_chunk(const ScanArgs& a, ChunkMemory& s) {
+  std::uint64_t sum;
+  const OwnSubsequence own = place_own(a, s, sum);
+  const std::uint32_t first = blockIdx.x * a.plan.chunk_subsequences;
+  if (has_own(a)) a.own[first + threadIdx.x - kWarmSubsequences] = own;
 }
 
 /// A chunk with wide levels is decoded again, directly: a branch for them takes 4 of the 82 us of a
@@ -194,39 +205,6 @@ struct CollectedPairs {
   }
 };
 
-/// Copies from shared memory, at a multiple of 4 with a word behind it, to any place.
-__device__ inline void store_halves(std::uint16_t* to, const std::uint16_t* from,
-                                    std::uint32_t count) {
-  const auto lead =
-      min(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), count);
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
-  auto* const whole = reinterpret_cast<std::uint32_t*>(to + lead);
-  const std::uint32_t selector = lead == 0 ? 0x3210 : 0x5432;
-  for (std::uint32_t i = threadIdx.x; i < (count - lead) / 2; i += kThreads)
-    whole[i] = __byte_perm(words[i], words[i + 1], selector);
-  if (threadIdx.x == 0 && lead != 0) to[0] = from[0];
-  if (threadIdx.x == 1 && (count - lead) % 2 != 0) to[count - 1] = from[count - 1];
-}
-
-/// Returns the thread's subsequence with what is before it in the chunk, and the chunk's counts,
-/// which it publishes. After its barrier the memory from s.start on is free.
-__device__ OwnSubsequence place_own(const ScanArgs& a, ChunkMemory& s, std::uint64_t& sum) {
-  OwnSubsequence own = take_own(a, s);
-  std::uint64_t place;
-  CountSum(s.sum_scan).ExclusiveSum(pack_counts(own.blocks, own.pairs), place, sum);
-  own.block = blocks_of(place);
-  own.pair = pairs_of(place);
-  if (threadIdx.x == 0) publish_counts(a, sum);
-  return own;
-}
-
-/// Leaves the chunk, whose entries are found, to decode_subsequences().
-__device__ void leave_chunk(const ScanArgs& a, ChunkMemory& s) {
-  std::uint64_t sum;
-  const OwnSubsequence own = place_own(a, s, sum);
-  if (has_own(a)) a.own[own_number(a)] = own;
-}
-
 /// Decodes the chunk, whose entries are found. All threads have passed a barrier since they used
 /// the skip tables, whose memory is `for_tables`. Returns pack_counts() up to the chunk's end; or
 /// 0, if the scan was given up.
@@ -236,7 +214,7 @@ __device__ std::uint64_t decode_chunk(const ScanArgs& a, ChunkMemory& s,
   const OwnSubsequence own = place_own(a, s, sum);
   const SymbolTables tables = load_tables<false>(a, for_tables, kThreads);
   const std::uint32_t blocks = blocks_of(sum), pairs = pairs_of(sum);
-  const std::uint32_t blocks_from = (pairs + kMostWalkPairs) / 2 * 2;
+  const std::uint32_t blocks_from = pairs + kMostWalkPairs;
   const bool fits = blocks_from + blocks + kMostWalkPairs <= s.pair_room(a.plan.most_ends);
   std::uint16_t* const collected = s.pair_memory();
   if (threadIdx.x == 0 && fits)
@@ -265,7 +243,8 @@ __device__ std::uint64_t decode_chunk(const ScanArgs& a, ChunkMemory& s,
     faults |= kFaultCount;
   } else if (fits && !any_wide) {
     const std::uint32_t first_block = blocks_of(s.before), first_pair = pairs_of(s.before);
-    store_halves(a.pairs + first_pair, collected, pairs);
+    for (std::uint32_t i = threadIdx.x; i < pairs; i += kThreads)
+      a.pairs[first_pair + i] = collected[i];
     for (std::uint32_t i = threadIdx.x; i <= blocks; i += kThreads) {
       const std::uint16_t at = collected[blocks_from + i];
       if (at != kBeginsElsewhere)

@@ -165,10 +165,7 @@ struct Shared {
 __device__ inline std::int32_t whole_level(const ScanArgs& a, std::uint16_t pair,
                                            std::uint32_t number) {
   const std::int32_t level = level_of(pair);
-  if (level != kWideLevel) return level;
-  asm volatile(""
-               : "+r"(number));  // or the address of the pair would be found by more instructions
-  return a.wide[number];
+  return level != kWideLevel ? level : a.wide[number];
 }
 
 /// The block that a thread's next pair belongs to.

@@ -76,7 +76,19 @@ struct SubsequenceEnds {
 
   /// The number of a state among the ends of a subsequence, or kForeignEnd.
   ZR_HD std::uint32_t find(std::uint32_t sub, std::uint32_t ended) const {
-    return find(sub, ended, count[sub]);
+    const std::uint32_t known = count[sub];
+    for (std::uint32_t i = 0; i < known; ++i)
+      if (line[i].state[sub] == ended) return i;
+    return kForeignEnd;
+  }
+
+  /// The same, but a new state gets a number if there is room for it in `lines`.
+  ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t lines) {
+    const std::uint32_t number = find(sub, ended), known = count[sub];
+    if (number != kForeignEnd || known >= lines) return number;
+    line[known].state[sub] = static_cast<std::uint16_t>(ended);
+    count[sub] = static_cast<std::uint8_t>(known + 1);
+    return known;
   }
 
   /// Collects the ends of the guesses; a head has none.
@@ -98,35 +110,18 @@ struct SubsequenceEnds {
   /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to; the
   /// subsequence is open. Returns whether there was room for all. `lines`: as `most`.
   ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to, std::uint32_t lines) {
-    std::uint32_t known = count[sub];
-    // Places in the lines at hand, so that none is computed from a number.
-    std::uint16_t* free = lines_further(line[0].state + sub, known);
-    const std::uint16_t* reached = lines_further(line[0].reached + sub, from);
-    std::uint32_t* step = lines_further(line[0].step + sub, from);
-    std::uint32_t i = from;
-    for (; i < to && known < lines; ++i) {
-      const std::uint32_t number = add(sub, *reached, known, free);
-      set_next_of_step(*step, number);
-      reached = lines_further(reached);
-      step = lines_further(step);
-    }
     bool all = true;
-    for (; i < to; ++i) {
-      const std::uint32_t number = find(sub, line[i].reached[sub], known);
+    for (std::uint32_t i = from; i < to; ++i) {
+      const std::uint32_t number = add(sub, line[i].reached[sub], lines);
       set_next_of_step(line[i].step[sub], number);
       all = all && number != kForeignEnd;
     }
-    count[sub] = static_cast<std::uint8_t>(known);
     return all;
   }
 
   /// Adds a state in which the subsequence may end, as a guess. A few ends always find room.
   ZR_HD void offer(std::uint32_t sub, std::uint32_t state) {
-    std::uint32_t known = count[sub];
-    if (!open[sub] || known + kEndsNotOffered >= most) return;
-    std::uint16_t* free = lines_further(line[0].state + sub, known);
-    add(sub, state, known, free);
-    count[sub] = static_cast<std::uint8_t>(known);
+    if (open[sub] && count[sub] + kEndsNotOffered < most) add(sub, state, most);
   }
 
   /// From end `number` of the subsequence before `sub` to the end of `sub`.
@@ -161,36 +156,6 @@ struct SubsequenceEnds {
     return number;
   }
 
- private:
-  ZR_HD std::uint32_t find(std::uint32_t sub, std::uint32_t ended, std::uint32_t known) const {
-    for (std::uint32_t i = 0; i < known; ++i)
-      if (line[i].state[sub] == ended) return i;
-    return kForeignEnd;
-  }
-
-  /// The same place some lines further.
-  template <typename T>
-  static ZR_HD T* lines_further(T* at, std::uint32_t lines = 1) {
-    return at + lines * static_cast<std::uint32_t>(sizeof(Line) / sizeof(T));
-  }
-
-  /// Like find(), but a new state gets a number. There is room for it at `free`.
-  ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t& known,
-                          std::uint16_t*& free) {
-#ifdef __CUDA_ARCH__
-    asm("" : "+r"(ended));  // or it would be compared as 16 bits, which takes one instruction more
-#endif
-    *free = static_cast<std::uint16_t>(ended);  // where the search ends at last
-    std::uint32_t number = 0;
-    for (const std::uint16_t* at = line[0].state + sub; *at != ended; at = lines_further(at))
-      ++number;
-    const bool is_new = number == known;
-    increment_if(is_new, known);
-    free = is_new ? lines_further(free) : free;
-    return number;
-  }
-
- public:
   Line line[kMostEnds];
 };
 

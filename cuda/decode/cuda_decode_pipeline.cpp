@@ -160,8 +160,6 @@ Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
   return image_.write_planes(out);
 }
 
-Status CudaDecodePipeline::finish_coefficients() { return cpu_.finish_coefficients(); }
-
 Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                                const FrameView& out) {
   const DeviceGuard guard(device_);

@@ -136,7 +136,7 @@ class CudaDecodePipeline : public DecodePipeline {
                             std::span<ScanOutcome> outcomes) override;
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override;
   Status finish_planes(std::vector<ComponentPlane>& out) override;
-  Status finish_coefficients() override;
+  Status finish_coefficients() override { return cpu_.finish_coefficients(); }
 
   /// finish_frame() for a frame in device memory; enqueued only.
   Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/base/kept.cuh"
 #include "cuda/base/look_back.cuh"
 #include "cuda/decode/shared_tables.cuh"
 #include "cuda/decode/scan_kernels.hpp"
@@ -60,11 +59,9 @@ struct PairSink {
     if (first.exists) {
       const bool has_room = !is_wide(first.level);
       if (!has_room) wide[number] = static_cast<std::int16_t>(first.level);
-      pairs[number] = pack_pair(first.index, has_room ? first.level : kWideLevel);
+      pairs[number++] = pack_pair(first.index, has_room ? first.level : kWideLevel);
     }
-    increment_if(first.exists, number);
-    if (second.exists) pairs[number] = pack_pair(second.index, second.level);
-    increment_if(second.exists, number);
+    if (second.exists) pairs[number++] = pack_pair(second.index, second.level);
     return number;
   }
 };

@@ -163,7 +163,9 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
                                        const StepProbe& probe, const Behind& behind) {
   Job job = make_job(scan, in, planes, stream, probe);
   const StrategyMemory::Shape shape{job.args.blocks, job.args.in_bytes};
-  ScanPlan plan = plan_scan(limits_, job.needs, choose_strategy(job.needs, shape));
+  const bool skips_map = exhaustive_only_ || first_strategy(job.needs) == Strategy::exhaustive ||
+                         strategies_.skips_map(shape);
+  ScanPlan plan = plan_scan(limits_, job.needs, skips_map ? Strategy::exhaustive : Strategy::map);
   if (!plan.fits) plan = plan_scan(limits_, job.needs, Strategy::map);
   const ScanReport& report = *report_.data();
   ZR_TRY(run(job, plan, behind));
@@ -178,12 +180,6 @@ Result<ScanResult> ScanDecoder::decode(const ScanHeader& scan, const Input& in,
     }
   }
   return ScanResult{report.faults == 0 && report.dc_fault == 0, report.consumed_bytes};
-}
-
-Strategy ScanDecoder::choose_strategy(const ScanNeeds& needs, const StrategyMemory::Shape& shape) {
-  if (exhaustive_only_) return Strategy::exhaustive;
-  const Strategy first = first_strategy(needs);
-  return first == Strategy::map && strategies_.skips_map(shape) ? Strategy::exhaustive : first;
 }
 
 /// One attempt.

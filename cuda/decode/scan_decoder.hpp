@@ -97,7 +97,6 @@ class ScanDecoder {
   };
   static Job make_job(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                       cudaStream_t stream, const StepProbe& probe);
-  Strategy choose_strategy(const ScanNeeds& needs, const StrategyMemory::Shape& shape);
   Status run(Job& job, const ScanPlan& plan, const Behind& behind);
   Status reserve(ScanArgs& args, cudaStream_t stream);
   Status enqueue(const Job& job);

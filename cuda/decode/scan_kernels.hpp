@@ -13,7 +13,6 @@
 #include "cuda/base/known_divisor.hpp"
 #include "cuda/base/launch_chain.hpp"
 #include "cuda/decode/scan_plan.hpp"
-#include "cuda/decode/subsequence_walk.hpp"
 
 namespace zerorun {
 

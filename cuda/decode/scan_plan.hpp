@@ -69,7 +69,6 @@ constexpr std::uint32_t choose_mark_slots(std::uint32_t ends) {
 constexpr bool has_seed_room(std::uint32_t ends) {
   return ends * kEndWords * 4 >= DistinctStates::bytes();
 }
-
 inline constexpr std::uint32_t kChunkWords = chunk_words(kChunkSubsequences);
 constexpr std::size_t decode_shared_bytes(std::uint32_t pairs) {
   return sizeof(std::uint32_t) * (kChunkWords + shared_table_words(pairs, kSymbolIndexBits));

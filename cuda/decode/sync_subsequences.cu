@@ -8,7 +8,7 @@
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
-#include "cuda/decode/exhaustive_walks.cuh"
+#include "cuda/decode/chunk_sync.cuh"
 #include "cuda/decode/own_subsequence.cuh"
 
 namespace zerorun {
@@ -112,12 +112,6 @@ __device__ void load_words(const ScanArgs& a, ChunkMemory& s, const ScanProgress
   wait_for_copies();
 }
 
-/// Whether the scan has faults for which the CTA need not begin. The CTAs of all chunks behind it,
-/// which would wait for it, do not begin either. This kernel's own faults are counted apart.
-__device__ inline bool is_hopeless(const ScanArgs& a, const ScanProgress& progress) {
-  return a.follows_bus ? !progress.fits(a) : a.summary->faults != 0;
-}
-
 // When a CTA knows where its subsequences begin, it leaves them to decode_subsequences(), or
 // decodes them to pairs itself. The words of bits are still in shared memory. The pairs are
 // collected where the ends of the walks were, while one warp learns from the chunks before where
@@ -164,8 +158,8 @@ __device__ OwnSubsequence place_own(const ScanArgs& a, ChunkMemory& s, std::uint
 __device__ void leave_chunk(const ScanArgs& a, ChunkMemory& s) {
   std::uint64_t sum;
   const OwnSubsequence own = place_own(a, s, sum);
-  const std::uint32_t first = blockIdx.x * a.plan.chunk_subsequences;
-  if (has_own(a)) a.own[first + threadIdx.x - kWarmSubsequences] = own;
+  if (has_own(a))
+    a.own[blockIdx.x * a.plan.chunk_subsequences + threadIdx.x - kWarmSubsequences] = own;
 }
 
 /// A chunk with wide levels is decoded again, directly: a branch for them takes 4 of the 82 us of a
@@ -276,7 +270,10 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, kU
       std::int64_t{blockIdx.x} * a.plan.chunk_subsequences - kWarmSubsequences;
   const ScanProgress progress = await_chunk(a, s, first_sub);
   std::uint64_t counts = 0;
-  if (!is_hopeless(a, progress)) {
+  // With a fault the CTAs of all chunks behind this one, which would wait for it, do not begin
+  // either. This kernel's own faults are counted apart.
+  const bool fits = !progress.ended || progress.intervals == a.intervals;
+  if (a.follows_bus ? fits : a.summary->faults == 0) {
     place_subsequences(a, s, first_sub, progress);
     load_words(a, s, progress);
     __syncthreads();

@@ -74,9 +74,9 @@ check "a kernel that is gone" "there is no kernel assemble_kernel" "$folder/chec
 # Plans that ask for the same shared memory on every device, as they once did.
 mkdir "$folder/tree"
 tar --create codec cuda tests/cuda/kernel_resources.cpp | tar --extract --directory="$folder/tree"
-plan=$folder/tree/cuda/decode/scan_memory.hpp
+plan=$folder/tree/cuda/decode/scan_plan.hpp
 sed -i 's/while (wanted > 0 \&\& sync_shared_bytes(pairs, wanted) > limit) --wanted;//' "$plan"
-cmp -s "$plan" cuda/decode/scan_memory.hpp && { echo "nothing was planted in $plan" >&2; exit 1; }
+cmp -s "$plan" cuda/decode/scan_plan.hpp && { echo "nothing was planted in $plan" >&2; exit 1; }
 build "$folder/tree" "$folder/forgetful"
 for capability in 7.5 8.6 8.9 12.0; do
   check "a plan without limits" "$capability sync_subsequences_kernel: a CTA of 384 threads with 48 registers and" \

@@ -1,5 +1,5 @@
 // The limits of a device for a kernel, and how many CTAs of a kernel its processors hold. Pure host
-// code: tests ask for every device, and plans (cuda/decode/scan_memory.hpp) are made of nothing
+// code: tests ask for every device, and plans (cuda/decode/scan_plan.hpp) are made of nothing
 // else.
 // SPDX-License-Identifier: MIT
 #pragma once

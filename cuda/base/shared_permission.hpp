@@ -34,4 +34,11 @@ class SharedPermission {
   std::vector<std::size_t> allowed_;  // by device
 };
 
+/// That of a kernel.
+template <auto kKernel>
+SharedPermission& permission_of() {
+  static SharedPermission of_kernel(reinterpret_cast<const void*>(kKernel));
+  return of_kernel;
+}
+
 }  // namespace zerorun

@@ -88,7 +88,7 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
   is_idle_ = false;
   if (wants_coefficients_) return cpu_.decode_scan(scan, data, outcome);
   const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
-  if (!choices_.cpu_only && scans_.takes(scan, bytes)) {
+  if (scans_.takes(scan, bytes)) {
     const auto result = decode_on_device(scan, data.first(bytes));
     if (!result) return result.status();
     if (result->succeeded) {
@@ -103,39 +103,34 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
   return cpu_.decode_scan(scan, data, outcome);
 }
 
-Status CudaDecodePipeline::go_on_behind_scan(const std::uint32_t* skip) {
-  ZR_TRY(image_.convert_early(skip, probe_));
-  const std::function<void()>* const meanwhile = std::exchange(meanwhile_, nullptr);
-  if (meanwhile != nullptr && *meanwhile) (*meanwhile)();
-  return Status::ok();
-}
-
-/// Whether kernels may read the data as they come over the bus. Beside other scans, CTAs that wait
-/// for the bus would keep those of others from running.
-bool CudaDecodePipeline::stays(const ScanHeader& scan, const ScanDecoder::Input& in) const {
-  if (device_jpeg_ != nullptr || in.is_timed || !scans_.can_follow_bus(scan, in.bytes))
-    return false;
-  return choices_.always_follows_bus || (in.is_alone && in.bytes >= kFewestFollowedBytes);
-}
-
 Result<ScanResult> CudaDecodePipeline::decode_on_device(const ScanHeader& scan,
                                                         std::span<const std::uint8_t> data) {
   const ScanInFlight in_flight(device_);
   ScanDecoder::Input in{nullptr, data.size()};
   in.is_alone = in_flight.is_alone();
   in.is_timed = is_observed_ || DeviceSpans::current() != nullptr;
-  if (stays(scan, in)) in.data = address_of_pinned(data.data(), data.size());
-  in.is_on_host = in.data != nullptr;
+  // Beside other scans, CTAs that wait for the bus would keep those of others from running.
+  const bool is_worth_it = in.is_alone && in.bytes >= kFewestFollowedBytes;
   if (device_jpeg_ != nullptr) {
     in.data = device_jpeg_ + scan.data_offset;
-  } else if (!in.is_on_host) {
+  } else if (!in.is_timed && (is_worth_it || choices_.always_follows_bus) &&
+             scans_.can_follow_bus(scan, in.bytes)) {
+    in.data = address_of_pinned(data.data(), data.size());
+    in.is_on_host = in.data != nullptr;
+  }
+  if (in.data == nullptr) {
     ZR_TRY(announce(probe_, "upload"));
     ZR_TRY(upload_.enqueue(data, image_.stream(), in.data));
   }
   ZR_TRY(scans_.prepare(scan, image_.stream()));
   const ScanPlanes planes = image_.open(scan);
   return scans_.decode(scan, in, planes.data(), image_.stream(), probe_,
-                       [&](const std::uint32_t* skip) { return go_on_behind_scan(skip); });
+                       [this](const std::uint32_t* skip) -> Status {
+                         ZR_TRY(image_.convert_early(skip, probe_));
+                         const auto* const meanwhile = std::exchange(meanwhile_, nullptr);
+                         if (meanwhile != nullptr && *meanwhile) (*meanwhile)();
+                         return Status::ok();
+                       });
 }
 
 /// Returns when the samples are in device memory: the next image uses the same host memory.
@@ -164,8 +159,6 @@ Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
   ZR_TRY(upload_cpu_planes(ColorModel::ycbcr, ChromaUpsampling::nearest));  // neither counts
   return image_.write_planes(out);
 }
-
-Status CudaDecodePipeline::finish_coefficients() { return cpu_.finish_coefficients(); }
 
 Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsampling upsampling,
                                                const FrameView& out) {

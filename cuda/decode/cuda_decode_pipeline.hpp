@@ -3,14 +3,107 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <memory>
+#include <vector>
 
+#include "codec/pipeline/cpu_choice.hpp"
 #include "cuda/base/span_clock.hpp"
-#include "cuda/decode/cpu_scans.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "cuda/decode/scan_decoder.hpp"
 
 namespace zerorun {
+
+/// Scans that the GPU did not prove sound, and all coefficients: the CPU pipeline decodes them, and
+/// the samples are uploaded. One image at a time. It starts threads and takes memory at the first
+/// scan that needs it, and keeps both.
+class CpuScans {
+ public:
+  /// `threads` decode a scan: 0 = usable cores.
+  explicit CpuScans(int threads) : threads_(threads) {}
+
+  /// `luma_only`: only component 0 is wanted.
+  void begin_planes(const FrameHeader& frame, bool luma_only) {
+    frame_ = frame;
+    luma_only_ = luma_only;
+    is_open_ = false;
+    is_cpus_.fill(false);
+  }
+  /// From here on all scans of the image come here, in `out`'s shape.
+  Status begin_coefficients(std::vector<ComponentCoefficients>& out) {
+    is_open_ = true;
+    is_cpus_.fill(false);
+    return pipeline().begin_coefficients(out);
+  }
+  Status finish_coefficients() { return pipeline().finish_coefficients(); }
+
+  Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                     ScanOutcome& outcome) {
+    if (!is_open_) ZR_TRY(open_planes());
+    outcome = {};
+    ZR_TRY(pipeline().decode_scan(scan, data, outcome));
+    outcome.on_cpu = true;
+    take_components(scan, true);
+    return Status::ok();
+  }
+  /// All scans of a progressive frame.
+  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
+                            std::span<ScanOutcome> outcomes) {
+    if (!is_open_) ZR_TRY(open_planes());
+    ZR_TRY(pipeline().decode_progressive(frame, scans, outcomes));
+    for (ScanOutcome& outcome : outcomes) outcome.on_cpu = true;
+    const std::size_t wanted = luma_only_ ? 1 : frame.components.size();
+    std::fill_n(is_cpus_.begin(), wanted, true);
+    return Status::ok();
+  }
+  /// The device has decoded the scan: its components are no longer the CPU's.
+  void device_decoded(const ScanHeader& scan) { take_components(scan, false); }
+
+  /// Whether some component's samples are the CPU's.
+  bool has_planes() const { return std::ranges::find(is_cpus_, true) != is_cpus_.end(); }
+  /// Completes the samples; after the last scan, before plane().
+  Status finish_planes(ColorModel model, ChromaUpsampling upsampling) {
+    return pipeline().finish_frame(model, upsampling, host_);
+  }
+  /// Host memory; without data: the samples are not the CPU's.
+  PlaneView plane(std::size_t component) const {
+    const auto& of_frame = frame_.components[component];
+    std::uint8_t* const data = is_cpus_[component] ? host_.data[component] : nullptr;
+    return {data, host_.stride_bytes[component], of_frame.width, of_frame.height};
+  }
+
+ private:
+  DecodePipeline& pipeline() {
+    if (!pipeline_) pipeline_ = make_chosen_decode_pipeline(threads_, InstructionSet::best);
+    return *pipeline_;
+  }
+  Status open_planes() {
+    host_ = {};
+    const std::size_t wanted = luma_only_ ? 1 : frame_.components.size();
+    for (std::size_t c = 0; c < wanted; ++c) {
+      const auto& component = frame_.components[c];
+      ZR_TRY(memory_[c].reserve(std::int64_t{component.width} * component.height));
+      host_.data[c] = memory_[c].data();
+      host_.stride_bytes[c] = component.width;
+    }
+    is_open_ = true;
+    return pipeline().begin_planes(frame_, &host_, luma_only_);
+  }
+  void take_components(const ScanHeader& scan, bool are_cpus) {
+    for (const int c : scan.components) is_cpus_[static_cast<std::size_t>(c)] = are_cpus;
+  }
+
+  const int threads_;
+  std::unique_ptr<DecodePipeline> pipeline_;
+  FrameHeader frame_;
+  bool luma_only_ = false;
+  bool is_open_ = false;  ///< the pipeline has begun the image's planes
+  FrameView host_;        ///< of which data and stride_bytes count
+  std::array<bool, kMaxComponents> is_cpus_{};
+  std::array<PinnedBuffer<std::uint8_t>, kMaxComponents> memory_;
+};
 
 /// decode_scan() returns when the device has done the work.
 class CudaDecodePipeline : public DecodePipeline {
@@ -43,25 +136,22 @@ class CudaDecodePipeline : public DecodePipeline {
                             std::span<ScanOutcome> outcomes) override;
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override;
   Status finish_planes(std::vector<ComponentPlane>& out) override;
-  Status finish_coefficients() override;
+  Status finish_coefficients() override { return cpu_.finish_coefficients(); }
 
   /// finish_frame() for a frame in device memory; enqueued only.
   Status finish_device_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
   /// True if the stream is known to be idle; false means unknown.
   bool is_idle() const { return is_idle_; }
+  cudaStream_t stream() const { return image_.stream(); }
 
  private:
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
-  bool stays(const ScanHeader& scan, const ScanDecoder::Input& in) const;
-  /// Called when the kernels of a scan are on their way; `skip` as in ScanDecoder::Behind.
-  Status go_on_behind_scan(const std::uint32_t* skip);
   Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
 
   const int device_;
   const DecodeChoices choices_;
   SpanClock clock_;  ///< of host frames
-  StepProbe probe_;
   bool is_observed_ = false;
   const std::uint8_t* device_jpeg_ = nullptr;         ///< of the image
   const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
@@ -69,6 +159,9 @@ class CudaDecodePipeline : public DecodePipeline {
   bool wants_coefficients_ = false;  ///< the image's output; false: samples
   ScanDecoder scans_;
   CpuScans cpu_;
+
+ protected:
+  StepProbe probe_;
   ScanUpload upload_;
   DeviceImage image_;  ///< the first to be destroyed: it waits for its stream
 };

@@ -57,22 +57,18 @@ __global__ void __launch_bounds__(kMostThreads,
   if (faults != 0) atomicOr(&a.summary->walk_faults, faults);
 }
 
-SharedPermission& permission() {
-  static SharedPermission of_kernel(reinterpret_cast<const void*>(decode_subsequences_kernel));
-  return of_kernel;
-}
-
 }  // namespace
 
-Status prepare_decode_subsequences() { return permission().prepare(); }
+Status prepare_decode_subsequences() {
+  return permission_of<decode_subsequences_kernel>().prepare();
+}
 
 Status decode_subsequences(const ScanArgs& args, LaunchChain& chain) {
   const ScanPlan& plan = args.plan;
-  ZR_TRY(permission().raise(plan.decode_bytes));
-  ZR_CUDA_TRY(chain.add(decode_subsequences_kernel,
-                        LaunchShape{plan.chunks, plan.chunk_subsequences, plan.decode_bytes},
-                        args));
-  return Status::ok();
+  ZR_TRY(permission_of<decode_subsequences_kernel>().raise(plan.decode_bytes));
+  return ZR_CUDA_STATUS(
+      chain.add(decode_subsequences_kernel,
+                LaunchShape{plan.chunks, plan.chunk_subsequences, plan.decode_bytes}, args));
 }
 
 }  // namespace zerorun

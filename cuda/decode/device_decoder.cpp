@@ -23,12 +23,23 @@ struct DeviceDecoder::Impl {
   bool used = false;  ///< `done` is to be waited for
   CudaDecodePipeline pipeline;
 
-  /// `device_jpeg`: where `jpeg` lies in device memory, or null.
-  Result<DecodeReport> decode(std::span<const std::byte> jpeg, const std::byte* device_jpeg,
-                              const FrameView& out, cudaStream_t stream,
-                              const std::function<void()>& meanwhile) {
-    pipeline.use_device_frames(stream, reinterpret_cast<const std::uint8_t*>(device_jpeg),
-                               &meanwhile);
+  /// `on_device`: `jpeg` is device memory.
+  Result<DecodeReport> decode(std::span<const std::byte> jpeg, bool on_device, const FrameView& out,
+                              cudaStream_t stream, const std::function<void()>& meanwhile) {
+    const DeviceGuard guard(params.device);
+    ZR_TRY(guard.status());
+    ZR_TRY(validate(out));
+    if (used) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
+    const auto* const device_jpeg =
+        on_device ? reinterpret_cast<const std::uint8_t*>(jpeg.data()) : nullptr;
+    if (on_device) {
+      ZR_TRY(host_copy.reserve(static_cast<std::int64_t>(jpeg.size())));
+      ZR_CUDA_TRY(cudaMemcpyAsync(host_copy.data(), jpeg.data(), jpeg.size(),
+                                  cudaMemcpyDeviceToHost, stream));
+      ZR_CUDA_TRY(cudaStreamSynchronize(stream));
+      jpeg = {host_copy.data(), jpeg.size()};
+    }
+    pipeline.use_device_frames(stream, device_jpeg, &meanwhile);
     auto report = walk_frame(
         pipeline, params, jpeg,
         [&](int width, int height, FrameView& target) {
@@ -45,12 +56,6 @@ struct DeviceDecoder::Impl {
     const cudaError_t error = cudaEventRecord(done.get(), stream);
     if (report) ZR_CUDA_TRY(error);
     return report;
-  }
-
-  Status wait_for_last(const FrameView& out, cudaStream_t stream) {
-    ZR_TRY(validate(out));
-    if (used) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
-    return Status::ok();
   }
 };
 
@@ -78,26 +83,14 @@ Result<DecodeReport> DeviceDecoder::decode(std::span<const std::byte> jpeg, cons
 Result<DecodeReport> DeviceDecoder::decode(std::span<const std::byte> jpeg, const FrameView& out,
                                            cudaStream_t stream,
                                            const std::function<void()>& meanwhile) {
-  return guarded([&]() -> Result<DecodeReport> {
-    const DeviceGuard guard(impl_->params.device);
-    ZR_TRY(guard.status());
-    ZR_TRY(impl_->wait_for_last(out, stream));
-    return impl_->decode(jpeg, nullptr, out, stream, meanwhile);
-  });
+  return guarded([&] { return impl_->decode(jpeg, false, out, stream, meanwhile); });
 }
 
 Result<DecodeReport> DeviceDecoder::decode_device(const std::byte* jpeg, std::size_t bytes,
                                                   const FrameView& out, cudaStream_t stream) {
   return guarded([&]() -> Result<DecodeReport> {
     if (jpeg == nullptr) return Status(Errc::invalid_argument, "the stream is a null pointer");
-    const DeviceGuard guard(impl_->params.device);
-    ZR_TRY(guard.status());
-    ZR_TRY(impl_->wait_for_last(out, stream));
-    ZR_TRY(impl_->host_copy.reserve(static_cast<std::int64_t>(bytes)));
-    ZR_CUDA_TRY(
-        cudaMemcpyAsync(impl_->host_copy.data(), jpeg, bytes, cudaMemcpyDeviceToHost, stream));
-    ZR_CUDA_TRY(cudaStreamSynchronize(stream));
-    return impl_->decode({impl_->host_copy.data(), bytes}, jpeg, out, stream, {});
+    return impl_->decode({jpeg, bytes}, true, out, stream, {});
   });
 }
 

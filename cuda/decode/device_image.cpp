@@ -2,24 +2,33 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/device_image.hpp"
 
-#include <algorithm>
-
 #include "codec/arith/integer.hpp"
 #include "codec/base/place_planes.hpp"
 #include "codec/decode/color_upsample.hpp"
 
 namespace zerorun {
 
+namespace {
+
 /// Rows of the image's own memory start on whole sectors.
-static constexpr std::int64_t kPitchAlign = 128;
+constexpr std::int64_t kPitchAlign = 128;
+
+/// Calls work(y, rows, pitch) for all rows of a plane at once; or for each of them, where they lie
+/// from the last one to the first, as CUDA cannot take them.
+template <typename Work>
+Status for_rows(const PlaneView& plane, const Work& work) {
+  const bool at_once = plane.stride_bytes >= plane.width;
+  const int rows = at_once ? plane.height : 1;
+  const auto pitch = static_cast<std::size_t>(at_once ? plane.stride_bytes : plane.width);
+  for (int y = 0; y < plane.height; y += rows)
+    ZR_CUDA_TRY(work(y, static_cast<std::size_t>(rows), pitch));
+  return Status::ok();
+}
+
+}  // namespace
 
 DeviceImage::~DeviceImage() {
   if (own_stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(own_stream_.get()));
-}
-
-Status DeviceImage::wait() const {
-  ZR_CUDA_TRY(cudaStreamSynchronize(stream()));
-  return Status::ok();
 }
 
 Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, bool luma_only) {
@@ -60,30 +69,22 @@ Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
   if (to.data == nullptr) return Status::ok();
   scanned_[component] = true;
   is_converted_ = false;
-  const auto width = static_cast<std::size_t>(to.width);
-  // Rows may lie in memory from the last one to the first, which no copy of CUDA allows.
-  const int at_once = to.stride_bytes >= to.width ? to.height : 1;
-  for (int y = 0; y < to.height; y += at_once)
-    ZR_CUDA_TRY(cudaMemcpy2DAsync(
-        to.data + y * to.stride_bytes,
-        at_once == 1 ? width : static_cast<std::size_t>(to.stride_bytes),
-        from.data + y * from.stride_bytes, static_cast<std::size_t>(from.stride_bytes), width,
-        static_cast<std::size_t>(at_once), cudaMemcpyHostToDevice, stream()));
-  return Status::ok();
+  return for_rows(to, [&](int y, std::size_t rows, std::size_t pitch) {
+    return cudaMemcpy2DAsync(
+        to.data + y * to.stride_bytes, pitch, from.data + y * from.stride_bytes,
+        static_cast<std::size_t>(from.stride_bytes), static_cast<std::size_t>(to.width), rows,
+        cudaMemcpyHostToDevice, stream());
+  });
 }
 
 Status DeviceImage::fill_missing() {
   for (std::size_t c = 0; c < components(); ++c) {
+    if (!is_missing(c)) continue;
     const PlaneView& plane = planes_[c];
-    if (scanned_[c] || plane.data == nullptr) continue;
-    const bool upwards = plane.stride_bytes < 0;
-    std::uint8_t* const lowest = plane.data + (upwards ? plane.height - 1 : 0) * plane.stride_bytes;
-    const auto width = static_cast<std::size_t>(plane.width);
-    const auto stride =
-        static_cast<std::size_t>(upwards ? -plane.stride_bytes : plane.stride_bytes);
-    // The stride of a single row may be anything.
-    ZR_CUDA_TRY(cudaMemset2DAsync(lowest, std::max(stride, width), 128, width,
-                                  static_cast<std::size_t>(plane.height), stream()));
+    ZR_TRY(for_rows(plane, [&](int y, std::size_t rows, std::size_t pitch) {
+      return cudaMemset2DAsync(plane.data + y * plane.stride_bytes, pitch, 128,
+                               static_cast<std::size_t>(plane.width), rows, stream());
+    }));
   }
   return Status::ok();
 }
@@ -118,7 +119,7 @@ Status DeviceImage::convert(const std::uint32_t* skip, ColorModel model,
 
 bool DeviceImage::is_complete() const {
   for (std::size_t c = 0; c < components(); ++c)
-    if (!scanned_[c] && planes_[c].data != nullptr) return false;
+    if (is_missing(c)) return false;
   return is_ready();
 }
 

@@ -1,18 +1,25 @@
-// The image that is being decoded: its component planes in device memory, the stream that works on
-// them, and how the samples get to the caller.
+// The image that is being decoded: its entropy-coded bytes and its component planes in device
+// memory, the stream that works on them, and how the samples get to the caller.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
+#include "codec/decode/byte_unstuff.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/step_probe.hpp"
-#include "cuda/decode/transfers.hpp"
+#include "cuda/base/transfers.hpp"
 
 namespace zerorun {
+
+/// The number of bytes up to the first marker other than RSTm, including that marker: what has to
+/// be sent to the device. Other scans and images may follow.
+inline std::size_t scan_extent(std::span<const std::uint8_t> data) {
+  return std::min(entropy_end(data) + 2, data.size());
+}
 
 /// Planes in device memory, one a scan component, in the scan's order.
 using ScanPlanes = std::array<PlaneView, kMaxComponents>;
@@ -34,7 +41,7 @@ class DeviceImage {
   bool has_device_frames() const { return callers_stream_.has_value(); }
   cudaStream_t stream() const { return callers_stream_.value_or(own_stream_.get()); }
   Exec exec() { return cuda_exec(stream(), scratch_); }
-  Status wait() const;
+  Status wait() const { return ZR_CUDA_STATUS(cudaStreamSynchronize(stream())); }
 
   /// `direct`, if not null: a frame whose planes are the component planes. A device frame is then
   /// written by the scans themselves. `luma_only`: no other component gets a plane.
@@ -65,6 +72,9 @@ class DeviceImage {
   Status write_planes(std::vector<ComponentPlane>& out);
 
  private:
+  bool is_missing(std::size_t component) const {
+    return !scanned_[component] && planes_[component].data != nullptr;
+  }
   Status fill_missing();
   /// Whether the samples have the format of the frame.
   bool is_ready() const { return is_direct_ || is_converted_; }

@@ -12,7 +12,7 @@
 #include "codec/syntax/header_parser.hpp"
 #include "cuda/base/end_flag.hpp"
 #include "cuda/base/launch_chain.hpp"
-#include "cuda/base/memory.hpp"
+#include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/decode/scan_kernels.hpp"
 
@@ -29,15 +29,13 @@ class ScanStates {
   void ended() { clean_ = true; }
 
  private:
-  DeviceBuffer<std::uint64_t> states_[2];
-  DeviceBuffer<ScanSummary> summary_;  ///< two
-  std::uint32_t capacity_ = 0;         ///< words of each set
-  std::uint32_t old_words_ = 0;
-  int turn_ = 0;
+  DeviceBuffer<std::uint64_t> states_;  ///< both sets
+  std::uint32_t capacity_ = 0;          ///< words of each
+  std::uint32_t old_words_ = 0;         ///< that the scan before used
+  std::uint32_t turn_ = 0;
   bool clean_ = false;
 };
 
-/// What became of a scan.
 struct ScanResult {
   bool succeeded;                ///< the samples are right; otherwise they are undefined
   std::uint64_t consumed_bytes;  ///< up to the marker that ends the scan; if it succeeded
@@ -48,11 +46,11 @@ struct ScanResult {
 /// and 160 KiB of tables.
 class ScanDecoder {
  public:
-  /// The most bytes of a scan: positions of bits are 32-bit numbers.
+  /// Of a scan: positions of bits are 32-bit numbers.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
   /// Once, on the device that is current. `exhaustive_only`: as in DecodeChoices.
-  Status create(bool exhaustive_only = false);
+  Status create(bool exhaustive_only);
 
   /// Whether the scan has a size that the kernels can count, and the device the shared memory that
   /// they need for its tables.
@@ -99,26 +97,17 @@ class ScanDecoder {
   };
   static Job make_job(const ScanHeader& scan, const Input& in, const PlaneView* planes,
                       cudaStream_t stream, const StepProbe& probe);
-  Strategy choose_strategy(const ScanNeeds& needs, const StrategyMemory::Shape& shape);
   Status run(Job& job, const ScanPlan& plan, const Behind& behind);
   Status reserve(ScanArgs& args, cudaStream_t stream);
   Status enqueue(const Job& job);
-  bool take_codes(const ScanHeader& scan, const PairCycle& cycle);
-  bool take_quantisers(const ScanHeader& scan);
 
   DeviceLimits limits_{};
   bool exhaustive_only_ = false;
-  StrategyMemory memory_;
-  ScanTablesSource source_{};                                           ///< of tables_ and steps_
-  std::int32_t code_pairs_ = 0;                                         ///< of tables_
-  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< of steps_
+  StrategyMemory strategies_;
+  std::optional<ScanTablesSource> source_;  ///< of tables_ and steps_
   DeviceBuffer<ScanSteps> steps_;
   DeviceBuffer<WalkTables> tables_;
-  DeviceBuffer<std::uint8_t> clean_;
-  DeviceBuffer<std::uint32_t> interval_first_, block_pair_;
-  DeviceBuffer<std::uint16_t> pairs_;
-  DeviceBuffer<std::int16_t> wide_;
-  DeviceBuffer<OwnSubsequence> own_;
+  DeviceBuffer<std::byte> memory_;  ///< what the kernels of a scan pass on
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;
   LaunchChain chain_;

@@ -1,4 +1,5 @@
-// The kernels of a scan, in their order, and the one that makes their tables.
+// The kernels of a scan, in their order, and the one that makes their tables; what they pass to
+// each other in device memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,6 +16,66 @@
 
 namespace zerorun {
 
+/// State of the scan that is being decoded. Zero when its first kernel starts.
+struct ScanSummary {
+  std::uint32_t faults;       ///< kFault… bits
+  std::uint32_t walk_faults;  ///< likewise, found by the kernels that walk over subsequences
+  std::uint32_t clean_bytes;  ///< the sum of all intervals
+  /// Not 0: the starts of a chunk's subsequences were not found, or it published a wrong end.
+  std::uint32_t unsettled;
+  std::uint32_t serial_walks;  ///< subsequences that were walked serially
+  std::uint32_t taken_tiles;   ///< by CTAs of unstuff_scan() that read pinned memory
+  std::uint32_t outcome;       ///< faults_of(), written by the last kernel
+  std::uint64_t end;           ///< as the state of a tile, when all is known (scan_progress.cuh)
+};
+
+/// What makes the pairs useless; kFault… bits. Other CTAs may just be finding more.
+ZR_HD std::uint32_t faults_of(const ScanSummary& summary) {
+  return summary.faults | summary.walk_faults | (summary.unsettled != 0 ? kFaultUnsettled : 0);
+}
+
+/// Zero bytes after the clean ones, because words are read ahead.
+inline constexpr std::uint32_t kCleanPadding = 32;
+
+/// What the host gets to know. Pinned memory, written by the device.
+struct ScanReport {
+  std::uint32_t faults;
+  std::uint32_t dc_fault;  ///< not 0: a DC value that no encoder makes
+  std::uint32_t consumed_bytes;
+};
+
+/// A subsequence whose start is known.
+struct alignas(16) OwnSubsequence {
+  std::uint32_t bit, stop;  ///< where its first codeword begins, and that of the next one
+  std::uint32_t end;        ///< where its interval ends; 0 for no subsequence
+  std::uint32_t interval;
+  std::uint32_t block, pair;  ///< numbers before it, in its chunk
+  /// pack() before its first codeword, and before that of the next one. `exit` and `stop` are
+  /// unused in the last subsequence of an interval.
+  std::uint16_t entry, exit;
+  std::uint16_t blocks : 15, is_last : 1;  ///< `blocks` and `pairs`: its WalkTally
+  std::uint16_t pairs : 15, is_first : 1;  ///< `is_first`, `is_last`: of its interval
+};
+static_assert(sizeof(OwnSubsequence) == 32);
+
+/// The most pairs and blocks in a subsequence, whatever its bits are: all its symbols begin in it.
+/// So many pairs more than a chunk counted may be collected, and so many pairs, wide levels and
+/// blocks more than a scan may have be written.
+inline constexpr std::uint32_t kMostWalkPairs = kSubsequenceBits + 2 * kMostStepBits + 2;
+
+/// Pairs that a thread of transform_blocks() reads at once: of those behind the scan's last one it
+/// may read all but one, and uses none. The kernel takes 28.7 us with 4, 25.9 with 8, 27.9 with 16.
+inline constexpr std::uint32_t kPairsPerThread = 8;
+
+/// Blocks and pairs in one word, so that one addition adds both.
+ZR_HD std::uint64_t pack_counts(std::uint32_t blocks, std::uint32_t pairs) {
+  return std::uint64_t{blocks} << 32 | pairs;
+}
+ZR_HD std::uint32_t blocks_of(std::uint64_t counts) {
+  return static_cast<std::uint32_t>(counts >> 32);
+}
+ZR_HD std::uint32_t pairs_of(std::uint64_t counts) { return static_cast<std::uint32_t>(counts); }
+
 /// Bytes of a tile of unstuff_scan(), which one CTA takes; tiles are aligned in memory.
 inline constexpr std::uint32_t kUnstuffTileBytes = 4096;
 /// Blocks of a CTA of transform_blocks(), one a thread.
@@ -30,6 +91,7 @@ struct ScanSteps {
   /// Pairs from one to the other have levels with which no AC coefficient exceeds
   /// kMaxNarrowCoefficient; twice a word. kWideLevel is not among them.
   std::uint32_t lowest_usual, highest_usual;
+  bool operator==(const ScanSteps&) const = default;
 };
 constexpr std::uint32_t make_scan_step(std::uint16_t q, std::uint32_t natural) {
   const std::uint32_t row = natural / kBlockEdge, column = natural % kBlockEdge;
@@ -100,8 +162,7 @@ struct ScanArgs {
   std::uint64_t* chunk_counts;      ///< [plan.chunks]: blocks and pairs, for looking back
   std::uint32_t* chunk_exit;        ///< [plan.chunks]: the state in which each chunk ends
   std::uint64_t* transform_states;  ///< [ceil(blocks / kTransformBlocks)]
-  // Of the scan before: unstuff_scan() sets them to 0.
-  ScanSummary* cleared_summary;
+  // Those of the scan before: unstuff_scan() sets them to 0.
   std::uint64_t* cleared;
   std::uint32_t cleared_words;
 
@@ -126,6 +187,7 @@ Status transform_blocks(const ScanArgs& args, LaunchChain& chain);
 struct ScanTablesSource {
   WalkCodes codes;
   ScanSteps steps;
+  bool operator==(const ScanTablesSource&) const = default;
 };
 static_assert(sizeof(ScanTablesSource) + 2 * sizeof(void*) <= 4096, "parameters of a kernel");
 

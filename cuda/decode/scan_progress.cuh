@@ -24,8 +24,6 @@ struct ScanProgress {
   std::uint32_t bytes, intervals;
   bool ended;
 
-  /// False: the scan ended, and has not the intervals that it should have.
-  __device__ bool fits(const ScanArgs& a) const { return !ended || intervals == a.intervals; }
   /// Words that may be read.
   __device__ std::uint32_t words() const { return (bytes + (ended ? kCleanPadding : 0)) / 4; }
   /// Where an interval ends, or up to where it goes on.

@@ -52,13 +52,9 @@ __global__ void __launch_bounds__(kThreads)
   if (part == kSymbols) {
     if (index < (1u << kSymbolIndexBits))
       tables->symbol[side][pair][index] = symbol_entry(dc, ac, side, index);
-    if (side == kAcSide && index < kLastCodes)
-      tables->last_symbol[pair][index] = make_last_symbol(own, index);
   } else if (part == kSkips) {
     if (index < (1u << kSkipBits))
       tables->skip[side][pair][index] = skip_entry(dc, ac, side, index);
-    if (side == kAcSide && index < kLastCodes)
-      tables->last_step[pair][index] = make_last_step(own, index);
   } else {
     if (blockIdx.x == 0) copy_by_words(own, tables->source[side][pair]);
     if (index < kLongSymbols)

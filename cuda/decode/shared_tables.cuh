@@ -15,28 +15,17 @@
 namespace zerorun {
 
 /// Copies a multiple of 4 words, by all threads of the CTA; both addresses are aligned to 16 bytes.
-/// `kAtOnce`: vectors that a thread copies without a loop, which would take more instructions.
-template <std::uint32_t kAtOnce = 4>
-__device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
-                           std::uint32_t threads) {
-  const auto* at = static_cast<const uint4*>(from) + threadIdx.x;
-  auto* to_at = reinterpret_cast<uint4*>(to) + threadIdx.x;
-#pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kAtOnce * threads) {
-    asm("" : "+l"(at));  // or its sum with each offset is computed by two instructions
-#pragma unroll
-    for (std::uint32_t k = 0; k < kAtOnce; ++k)
-      if (i + k * threads < words / 4)
-        __pipeline_memcpy_async(to_at + k * threads, at + k * threads, 16);
-    at += kAtOnce * threads;
-    to_at += kAtOnce * threads;
-  }
+__device__ inline void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
+                                  std::uint32_t threads) {
+  const auto* const vectors = static_cast<const uint4*>(from);
+#pragma unroll 4
+  for (std::uint32_t i = threadIdx.x; i < words / 4; i += threads)
+    __pipeline_memcpy_async(reinterpret_cast<uint4*>(to) + i, vectors + i, 16);
 }
 
 /// Code tables in shared memory, to skip or to decode: for each pair the entries, those of all DC
-/// tables first; then the blocks of the MCU; then the longest AC codewords. A table or block is
-/// identified by its address, so that no address is computed from a number. What is rarely needed
-/// stays in device memory.
+/// tables first; then the blocks of the MCU. A table or block is identified by its address, so that
+/// no address is computed from a number. What is rarely needed stays in device memory.
 template <bool kSkips>
 struct SharedTables {
   static constexpr int kIndexBits = kSkips ? kSkipBits : kSymbolIndexBits;
@@ -54,12 +43,6 @@ struct SharedTables {
 
   __device__ std::uint32_t look_up(SharedAddress table, std::uint32_t index) const {
     return load_word(table, index);
-  }
-  /// What is known of a codeword that is longer than the index; 0 if nothing.
-  __device__ std::uint32_t last(SharedAddress table, std::uint32_t next16) const {
-    const std::uint32_t from_last = 0xFFFF - next16, from_ac = table - entries - side_bytes;
-    if (from_last >= kLastCodes || from_ac >= side_bytes) return 0;  // a DC table lies before them
-    return load_half(place(kMaxBlocksPerMcu) + from_ac / kTableBytes * (2 * kLastCodes), from_last);
   }
   __device__ std::uint32_t long_symbol(SharedAddress table, std::uint32_t next16) const {
     const bool is_ac = table - entries >= side_bytes;
@@ -83,7 +66,7 @@ using SkipTables = SharedTables<true>;
 using SymbolTables = SharedTables<false>;
 
 /// Starts copies of a scan's tables to `to`, which is aligned to 16 bytes: the entries by side, and
-/// behind the list of blocks the longest codewords.
+/// behind them the list of blocks.
 template <bool kSkips>
 __device__ SharedTables<kSkips> load_tables(const ScanArgs& a, std::uint32_t* to,
                                             std::uint32_t threads) {
@@ -97,9 +80,6 @@ __device__ SharedTables<kSkips> load_tables(const ScanArgs& a, std::uint32_t* to
   copy_words(from[kDcSide], to, side_entries, threads);
   copy_words(from[kAcSide], to + side_entries, side_entries, threads);
   auto* const blocks_to = reinterpret_cast<Block*>(to + 2 * side_entries);
-  copy_words(kSkips ? tables.last_step : tables.last_symbol,
-             reinterpret_cast<std::uint32_t*>(blocks_to + kMaxBlocksPerMcu),
-             pairs * (kLastCodes / 2), threads);
   const SharedAddress entries = shared_address(to), blocks = shared_address(blocks_to);
   const auto period = static_cast<std::uint32_t>(a.cycle.period);
   for (std::uint32_t i = threadIdx.x; i < period; i += threads) {
@@ -136,6 +116,9 @@ struct SharedWords {
   }
 };
 
+/// In place of the number of a CTA's first word: it has no subsequences.
+inline constexpr std::uint32_t kNoWord = 0xFFFFFFFF;
+
 /// Whether no thread before this one of its warp has the condition.
 __device__ inline bool is_first_of_warp(bool condition) {
   const unsigned all = __ballot_sync(0xFFFFFFFF, condition);
@@ -156,7 +139,7 @@ __device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_
                                  std::uint32_t threads) {
   const std::uint32_t count = min(words_of_subsequences(subs) + kUnit - 1, word_count - first);
   const std::uint32_t whole = count / kVectorWords * kVectorWords, left = count - whole;
-  copy_words<2>(words + first, to, whole, threads);
+  copy_words(words + first, to, whole, threads);
   if (threadIdx.x < left)
     __pipeline_memcpy_async(to + whole + threadIdx.x, words + first + whole + threadIdx.x, 4);
 }

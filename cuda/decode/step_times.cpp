@@ -13,17 +13,13 @@
 namespace zerorun {
 namespace {
 
-/// StagedDecoder as a pipeline for frames in host memory.
-class StagedDecodePipeline final : public DecodePipeline {
+/// The stages in place of the product's kernels, for baseline frames in host memory.
+class StagedDecodePipeline final : public CudaDecodePipeline {
  public:
-  explicit StagedDecodePipeline(const DecodeParams& params) : image_(params.threads) {}
-  Status create() { return image_.create(); }
-  void observe(StepProbe probe) { probe_ = std::move(probe); }
-  cudaStream_t stream() const { return image_.stream(); }
+  using CudaDecodePipeline::CudaDecodePipeline;
+  /// Work that an error left behind uses the decoder's memory.
+  ~StagedDecodePipeline() override { (void)image_.wait(); }
 
-  Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
-    return image_.begin(frame, direct, luma_only);
-  }
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override {
     const auto sent = data.first(scan_extent(data));
@@ -33,64 +29,31 @@ class StagedDecodePipeline final : public DecodePipeline {
     return decoder_.decode_planes({scan, {on_device, sent.size()}, image_.exec(), probe_},
                                   image_.open(scan).data(), outcome);
   }
-  Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
-                      const FrameView& out) override {
-    return image_.write_host_frame(model, upsampling, out, probe_);
+  Status decode_progressive(const FrameHeader&, std::span<const FrameScan>,
+                            std::span<ScanOutcome>) override {
+    return Status(Errc::progressive);
   }
-
-  Status begin_coefficients(std::vector<ComponentCoefficients>&) override { return none(); }
-  Status finish_planes(std::vector<ComponentPlane>&) override { return none(); }
-  Status finish_coefficients() override { return none(); }
 
  private:
-  static Status none() {
-    return Status(Errc::invalid_argument, "the staged decoder makes frames alone");
-  }
-
-  StepProbe probe_;
   StagedDecoder decoder_;
-  ScanUpload upload_;
-  DeviceImage image_;  ///< the first to be destroyed: it waits for its stream
 };
 
-/// The product's pipeline, with frames in device memory, on a stream of its own.
-class FusedDecodePipeline final : public CudaDecodePipeline {
- public:
-  explicit FusedDecodePipeline(const DecodeParams& params)
-      : CudaDecodePipeline(params.device, params.threads) {}
-  Status create() {
-    ZR_TRY(stream_.create());
-    use_device_frames(stream_.get(), nullptr);
-    return CudaDecodePipeline::create();
-  }
-  void observe(StepProbe probe) {
-    mark_ = probe;
-    CudaDecodePipeline::observe(std::move(probe));
-  }
-  cudaStream_t stream() const { return stream_.get(); }
-
-  Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
-                      const FrameView& out) override {
-    ZR_TRY(mark_("color_upsample"));
-    ZR_TRY(finish_device_frame(model, upsampling, out));
-    return mark_("");
-  }
-
- private:
-  StepProbe mark_;
-  Stream stream_;
-};
-
-template <typename Pipeline>
 class CudaStepDecoder final : public StepDecoder {
  public:
-  explicit CudaStepDecoder(const DecodeParams& params) : params_(params), pipeline_(params) {}
+  explicit CudaStepDecoder(const DecodeParams& params) : params_(params) {}
 
-  Status create() {
-    ZR_TRY(pipeline_.create());
-    pipeline_.observe([this](const char* step) {
-      return log_.mark(pipeline_.stream(), *step == '\0' ? "outcome to the host" : step);
-    });
+  Status create(bool is_staged) {
+    const int device = params_.device, threads = params_.threads;
+    if (is_staged) {
+      pipeline_ = std::make_unique<StagedDecodePipeline>(device, threads);
+    } else {
+      ZR_TRY(stream_.create());
+      pipeline_ = std::make_unique<CudaDecodePipeline>(device, threads);
+      pipeline_->use_device_frames(stream_.get(), nullptr);
+    }
+    ZR_TRY(pipeline_->create());
+    pipeline_->observe(
+        [this](const char* step) { return mark(*step == '\0' ? "outcome to the host" : step); });
     return Status::ok();
   }
 
@@ -99,42 +62,47 @@ class CudaStepDecoder final : public StepDecoder {
     const DeviceGuard guard(params_.device);
     ZR_TRY(guard.status());
     const auto report = walk_frame(
-        pipeline_, params_, jpeg,
+        *pipeline_, params_, jpeg,
         [&](int width, int height, FrameView& target) {
           target = out;
           return check_frame_size(out, width, height);
         },
-        [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& frame) {
-          return pipeline_.finish_frame(model, upsampling, frame);
+        [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& frame) -> Status {
+          if (stream_.get() == nullptr) return pipeline_->finish_frame(model, upsampling, frame);
+          ZR_TRY(mark("color_upsample"));
+          ZR_TRY(pipeline_->finish_device_frame(model, upsampling, frame));
+          return mark("end");
         });
     if (!report) return report.status();
-    return log_.read(pipeline_.stream(), steps);
+    return log_.read(pipeline_->stream(), steps);
   }
 
  private:
+  Status mark(const char* step) { return log_.mark(pipeline_->stream(), step); }
+
   const DecodeParams params_;
   EventLog<const char*> log_;  // string literals
-  Pipeline pipeline_;          // destroyed first: it waits for the stream
+  Stream stream_;              // of device frames; the staged decoder has none
+  std::unique_ptr<CudaDecodePipeline> pipeline_;
 };
 
-template <typename Pipeline>
-Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params) {
+Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params, bool is_staged) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
-  auto decoder = std::make_unique<CudaStepDecoder<Pipeline>>(params);
-  ZR_TRY(decoder->create());
+  auto decoder = std::make_unique<CudaStepDecoder>(params);
+  ZR_TRY(decoder->create(is_staged));
   return std::unique_ptr<StepDecoder>(std::move(decoder));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<StepDecoder>> make_fused_step_decoder(const DecodeParams& params) {
-  return make<FusedDecodePipeline>(params);
+  return make(params, false);
 }
 
 Result<std::unique_ptr<StepDecoder>> make_staged_step_decoder(const DecodeParams& params,
                                                               const ConstFrameView& /*like*/) {
-  return make<StagedDecodePipeline>(params);
+  return make(params, true);
 }
 
 }  // namespace zerorun

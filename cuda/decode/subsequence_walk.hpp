@@ -1,27 +1,205 @@
 // One thread walks over a subsequence of Huffman-coded bits. It either skips it (where does it end,
-// how many blocks and pairs has it?) or decodes it. Host code too, so that a test can run the
-// algorithm without a device.
+// how many blocks and pairs has it?) or decodes it. Host code too, without CUDA's headers, so that
+// a test can run the algorithm anywhere.
 //
 // A subsequence is a run of kSubsequenceBits bits of a restart interval, counted from the
 // interval's start. Its codewords are those that start in it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/zigzag.hpp"
+#include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/kept.hpp"
-#include "cuda/decode/walk_tables.hpp"
+#include "cuda/base/pair_cycle.hpp"
+#include "cuda/decode/tuning.hpp"
 
 namespace zerorun {
+
+// The code tables: what one look-up of the next bits gives.
+
+/// The two tables of a pair.
+inline constexpr int kDcSide = 0, kAcSide = 1;
+
+/// A skip entry: how far one look-up passes some symbols of one block, with their appended bits.
+///   bits 0-4    bits that the symbols take, at least 1
+///   bits 5-7    (run, level) pairs among them: a DC, and AC levels other than 0
+///   bits 8-21   the first symbol alone: 5 bits, then 1 of pairs, then 8 of indices
+///   bits 23-31  zig-zag indices that they pass; kEndOfBlock and one index more if the last symbol
+///               is EOB. kNoStep if the first codeword is longer than the index, or is none: adding
+///               kNoStep to any index goes beyond the block's end.
+///
+/// Bits that are no codeword count as an EOB of one bit.
+inline constexpr int kSkipPairShift = 5, kSkipFirstShift = 8, kSkipIndexShift = 23;
+inline constexpr std::uint32_t kSkipBitsMask = 31, kSkipPairMask = 7;
+inline constexpr std::uint32_t kEndOfBlock = 128, kNoStep = kBlockSize + 1;
+
+ZR_HD std::uint32_t make_skip(std::uint32_t bits, std::uint32_t indices, std::uint32_t pairs) {
+  return bits | pairs << kSkipPairShift | indices << kSkipIndexShift;
+}
+/// The first symbol alone, in 14 bits; 0 if there is none.
+ZR_HD std::uint32_t first_of(std::uint32_t entry) { return entry >> kSkipFirstShift & 0x3FFF; }
+/// A skip entry of one symbol in this form, and back.
+ZR_HD std::uint32_t pack_first(std::uint32_t step) {
+  return (step & 63) | step >> kSkipIndexShift << 6;
+}
+ZR_HD std::uint32_t unpack_first(std::uint32_t first) {
+  return (first & 63) | first >> 6 << kSkipIndexShift;
+}
+/// Whether the last index plus an entry's indices goes beyond the block's end, or there is no
+/// entry: then only the first symbol is to be taken.
+ZR_HD bool goes_beyond(std::uint32_t last) { return (last & kBlockSize) != 0; }
+
+/// An entry of the symbol tables: one symbol, or two of one block, with their appended bits.
+///   bits 0-4    bits that they take
+///   bits 5-8    SSSS of the second, whose appended bits are the last; 0 without a second
+///   bits 10-14  length of the first codeword
+///   bits 15-18  SSSS of the first
+///   bits 20-23  RRRR of the first; 0 for a DC and for EOB
+///   bits 24-31  zig-zag indices that they pass, less one: so much behind the index that is next
+///               lies the last symbol's. kEndOfBlock more if that is EOB; kSymbolFault: no
+///               codeword, which is passed as an EOB of one bit
+///
+/// Bits 9 and 19 are 0: the GPU shifts by a number's lowest 5 bits. The second codeword lies within
+/// the index, and its level is not wide. kLongCode: the first codeword is longer than the index, or
+/// there is none. goes_beyond() as with skip entries.
+inline constexpr int kSecondSsssShift = 5, kCodeBitsShift = 10, kFirstSsssShift = 15,
+                     kFirstRunShift = 20, kSymbolIndexShift = 24;
+inline constexpr std::uint32_t kSymbolTakenMask = 31, kMostSecondSsss = 9;
+inline constexpr std::uint32_t kLongCode = std::uint32_t{kBlockSize} << kSymbolIndexShift;
+inline constexpr std::uint32_t kSymbolFault = kLongCode;
+
+/// The codewords that are longer than the index are the last ones of a code (T.81 C.2). A photo at
+/// q90 has one in 0.7 % of the steps of a walk. For so many of the last values of 16 bits, and so
+/// nearly always for all of them, a table has the symbol.
+inline constexpr std::uint32_t kLongSymbols = 2048;
+
+/// The codes of a scan's pairs of tables, by side (DC, AC).
+struct WalkCodes {
+  HuffmanSpec of[2][kMaxTablePairs];
+  bool operator==(const WalkCodes&) const = default;
+};
+
+/// In device memory, by side and pair. make_scan_tables() fills it.
+struct WalkTables {
+  std::uint32_t skip[2][kMaxTablePairs][1 << kSkipBits];
+  std::uint32_t symbol[2][kMaxTablePairs][1 << kSymbolIndexBits];
+  std::uint32_t long_symbol[2][kMaxTablePairs][kLongSymbols];  ///< for 0xFFFF, 0xFFFE, …
+  HuffmanDecodeTable source[2][kMaxTablePairs];                ///< what the rest is made from
+};
+
+ZR_HD std::uint32_t taken_by(std::uint32_t entry) { return entry & kSymbolTakenMask; }
+/// At its place in the entry.
+ZR_HD std::uint32_t first_ssss(std::uint32_t entry) { return entry & 15u << kFirstSsssShift; }
+ZR_HD bool has_first_level(std::uint32_t entry) { return first_ssss(entry) != 0; }
+ZR_HD bool has_second_level(std::uint32_t entry) { return (entry & 15u << kSecondSsssShift) != 0; }
+/// The most bits of a level that is not wide.
+inline constexpr std::uint32_t kMostNarrowSsss = 9;
+
+/// Masked before the shift, which is one instruction with the addition of its result.
+ZR_HD std::uint32_t first_run(std::uint32_t entry) {
+  std::uint32_t run = entry & 15u << kFirstRunShift;
+#ifdef __CUDA_ARCH__
+  asm("" : "+r"(run));
+#endif
+  return run >> kFirstRunShift;
+}
+
+/// The entry for a codeword alone, or for bits that are none.
+ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
+  if (decoded.bits == 0)
+    return 1 | 1u << kCodeBitsShift | kSymbolFault | kEndOfBlock << kSymbolIndexShift;
+  const auto bits = static_cast<std::uint32_t>(decoded.bits);
+  const auto value = static_cast<std::uint32_t>(decoded.value);
+  const std::uint32_t ssss = value & 15;
+  const bool is_eob = side == kAcSide && ssss == 0 && value >> 4 != 15;
+  const std::uint32_t run = side == kDcSide || is_eob ? 0 : value >> 4;
+  return (bits + ssss) | bits << kCodeBitsShift | ssss << kFirstSsssShift | run << kFirstRunShift |
+         (is_eob ? kEndOfBlock : run) << kSymbolIndexShift;
+}
+/// What an entry has of its first symbol, if that is not EOB, as an entry of its own.
+ZR_HD std::uint32_t first_alone(std::uint32_t entry) {
+  const std::uint32_t first = entry & 0x3FFFu << kCodeBitsShift;
+  const std::uint32_t taken = (entry >> kCodeBitsShift & 31) + (entry >> kFirstSsssShift & 15);
+  return first | taken | first >> kFirstRunShift << kSymbolIndexShift;
+}
+/// The first symbol of any entry but kLongCode.
+ZR_HD std::uint32_t first_symbol(std::uint32_t entry) {
+  const std::uint32_t first = first_alone(entry);
+  return taken_by(first) == taken_by(entry) ? entry : first;  // EOB is first only where it is alone
+}
+/// The symbol table's entry for the `kSymbolIndexBits` bits `index`, at a block's start (kDcSide)
+/// or inside it.
+ZR_HD std::uint32_t symbol_entry(const HuffmanDecodeTable& dc, const HuffmanDecodeTable& ac,
+                                 int side, std::uint32_t index) {
+  const auto length_of = [](std::uint32_t symbol) { return symbol >> kCodeBitsShift & 31; };
+  const std::uint32_t bits = index << (kMaxCodeBits - kSymbolIndexBits);  // 16 bits
+  const std::uint32_t first = symbol_of(decode_symbol(side == kDcSide ? dc : ac, bits), side);
+  if ((first & kSymbolFault) != 0 || length_of(first) > kSymbolIndexBits) return kLongCode;
+  const std::uint32_t taken = taken_by(first);
+  if (first >> kSymbolIndexShift >= kEndOfBlock || taken >= kSymbolIndexBits) return first;
+  const std::uint32_t second = symbol_of(decode_symbol(ac, bits << taken & 0xFFFF), kAcSide);
+  const std::uint32_t ssss = second >> kFirstSsssShift & 15;
+  const bool fits = (second & kSymbolFault) == 0 && taken + length_of(second) <= kSymbolIndexBits &&
+                    ssss <= kMostSecondSsss;
+  if (!fits) return first;
+  const std::uint32_t indices = (second >> kSymbolIndexShift) + 1;
+  return first + taken_by(second) + (ssss << kSecondSsssShift) + (indices << kSymbolIndexShift);
+}
+static_assert(kSymbolIndexBits + kMostSecondSsss <= kSymbolTakenMask);
+static_assert(1 + (kMostSecondSsss + 1) >= kSymbolIndexBits, "wide levels leave no bits");
+
+/// The symbol of the next 16 bits, for those that the other tables do not have.
+ZR_HD std::uint32_t long_symbol_of(const WalkTables& tables, int side, std::uint32_t pair,
+                                   std::uint32_t next16) {
+  const std::uint32_t from_last = 0xFFFF - next16;
+  return from_last < kLongSymbols
+             ? tables.long_symbol[side][pair][from_last]
+             : symbol_of(decode_long_symbol(tables.source[side][pair], next16), side);
+}
+/// One symbol's entry as a skip entry. A DC makes a pair even if it is 0.
+ZR_HD std::uint32_t step_of(std::uint32_t symbol, bool is_dc) {
+  const bool pair = has_first_level(symbol) || (is_dc && (symbol & kSymbolFault) == 0);
+  return make_skip(taken_by(symbol), ((symbol & ~kSymbolFault) >> kSymbolIndexShift) + 1, pair);
+}
+
+/// The skip entry for the `kSkipBits` bits `index`, at a block's start (kDcSide) or inside it.
+ZR_HD std::uint32_t skip_entry(const HuffmanDecodeTable& dc, const HuffmanDecodeTable& ac, int side,
+                               std::uint32_t index) {
+  const std::uint32_t bits = index << (kMaxCodeBits - kSkipBits);  // 16 bits
+  std::uint32_t taken = 0, indices = 0, pairs = 0, first = 0;
+  while (indices < kEndOfBlock && taken < kSkipBits) {
+    const bool at_dc = side == kDcSide && first == 0;
+    const DecodedSymbol symbol = decode_symbol(at_dc ? dc : ac, bits << taken & 0xFFFF);
+    if (symbol.bits == 0 || taken + static_cast<std::uint32_t>(symbol.bits) > kSkipBits) break;
+    const std::uint32_t step = step_of(symbol_of(symbol, at_dc ? kDcSide : kAcSide), at_dc);
+    const std::uint32_t all_taken = taken + (step & kSkipBitsMask);
+    const std::uint32_t all_indices = indices + (step >> kSkipIndexShift);
+    const std::uint32_t all_pairs = pairs + (step >> kSkipPairShift & kSkipPairMask);
+    if (all_taken > kSkipBitsMask || (all_indices & (kEndOfBlock - 1)) > kBlockSize ||
+        all_pairs > kSkipPairMask)
+      break;
+    taken = all_taken;
+    indices = all_indices;
+    pairs = all_pairs;
+    if (first == 0) first = step;
+  }
+  if (first == 0) return kNoStep << kSkipIndexShift;
+  return make_skip(taken, indices, pairs) | pack_first(first) << kSkipFirstShift;
+}
+
+// The walk.
 
 static_assert(kSubsequenceBits / 32 % 2 == 1);
 inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 /// No step and no symbol takes more bits than this.
 inline constexpr std::uint32_t kMostStepBits = 31;
 
-/// The number of an interval's first subsequence, without a prefix sum over the intervals: the last
-/// number of an interval may belong to no subsequence. `first_byte`: its first clean byte.
+/// The number of an interval's first subsequence, from its first clean byte. So no prefix sum is
+/// needed, but the last number of an interval may belong to no subsequence.
 ZR_HD std::uint32_t first_subsequence_of(std::uint32_t interval, std::uint32_t first_byte) {
   return first_byte / kSubsequenceBytes + interval;
 }
@@ -36,11 +214,10 @@ ZR_HD WalkState unpack_walk_state(std::uint32_t packed) {
   return {packed & 31, packed >> 5 & 15, packed >> 9};
 }
 
-/// A word and the next one. window_of(): the 32 bits that begin at bit `bit` (modulo 32) of the
-/// first.
 struct WordPair {
   std::uint32_t first, second;
 };
+/// The 32 bits that begin at bit `bit` (modulo 32) of the first word.
 ZR_HD std::uint32_t window_of(const WordPair& words, std::uint32_t bit) {
 #ifdef __CUDA_ARCH__
   return __funnelshift_l(words.second, words.first, bit);
@@ -70,28 +247,12 @@ struct BitFront {
   ZR_HD std::uint32_t window_behind(std::uint32_t count) const {
     return window_of({window, window_of(behind, bit)}, count);
   }
-  /// Passes less than 32 bits, to window_behind() them. Returns what read_ahead() has to be given
-  /// before the next call.
+  /// Passes less than 32 bits, to window_behind() them. The result is for read_ahead().
   ZR_HD std::uint32_t pass(std::uint32_t count, std::uint32_t window_there) {
     window = window_there;
     const std::uint32_t before = bit;
     bit += count;
-#ifdef __CUDA_ARCH__
-    // Where the loop is unrolled, the compiler needs another instruction.
-    std::uint32_t passed;
-    asm("{\n\t"
-        ".reg .pred differs, never;\n\t"
-        ".reg .u32 part;\n\t"
-        "setp.ne.u32 never, 0, 0;\n\t"
-        "lop3.or.b32 part|differs, %1, %2, 32, 0x28, never;  // (%1 ^ %2) & 32\n\t"
-        "selp.u32 %0, 1, 0, differs;\n\t"
-        "}"
-        : "=r"(passed)
-        : "r"(bit), "r"(before));
-    return passed;
-#else
     return (bit ^ before) & 32;
-#endif
   }
   ZR_HD void read_ahead(std::uint32_t passed) { Bits::shift_if(passed, behind, place); }
 };
@@ -102,9 +263,9 @@ ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
   return bits_left < 8 && (next32 | (0xFFFFFFFFu >> bits_left)) == 0xFFFFFFFFu;
 }
 
-/// What a walk passed: blocks that end in the subsequence, and pairs.
+/// What a walk passed.
 struct WalkTally {
-  std::uint32_t blocks, pairs;
+  std::uint32_t blocks, pairs;  ///< `blocks`: those that end in the subsequence
 };
 
 /// The most pairs in `bits` bits of whole blocks. A pair of AC takes at least two bits, its
@@ -119,8 +280,7 @@ struct WalkSpan {
   std::uint32_t stop, end;
 };
 
-/// Position after bits that are no codeword. Where the walk goes on is decided after its last step,
-/// so that steps are as fast as without it.
+/// Position after bits that are no codeword: no step has to look for them.
 inline constexpr std::uint32_t kGaveUp = 1u << 30;
 
 /// A block of the MCU as a walk sees it: indices or addresses, by the walk's `Tables`.
@@ -129,24 +289,8 @@ struct BlockTables {
   std::uint32_t next;  ///< the block that follows
 };
 
-/// Adds without a branch and without copying the number.
-ZR_HD void add_if(bool condition, std::uint32_t& number, std::uint32_t amount) {
-#ifdef __CUDA_ARCH__
-  asm("{\n\t"
-      ".reg .pred holds;\n\t"
-      "setp.ne.u32 holds, %1, 0;\n\t"
-      "@holds add.u32 %0, %0, %2;\n\t"
-      "}"
-      : "+r"(number)
-      : "r"(static_cast<std::uint32_t>(condition)), "r"(amount));
-#else
-  if (condition) number += amount;
-#endif
-}
-ZR_HD void increment_if(bool condition, std::uint32_t& number) { add_if(condition, number, 1); }
-
-/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: blockDim.y is 1,
-/// and a literal would be moved to a register each time.
+/// Adds the lowest byte of a word, by one instruction. For CTAs of one dimension: a literal in
+/// place of blockDim.y would be moved to a register each time.
 ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
 #ifdef __CUDA_ARCH__
   return __dp4a(word, blockDim.y, number);
@@ -155,8 +299,8 @@ ZR_HD std::uint32_t add_low_byte(std::uint32_t word, std::uint32_t number) {
 #endif
 }
 
-/// A walk before a codeword, whose table entry is loaded. The time from one step to the next is
-/// what counts: the next entry is loaded as soon as its place is known, before pairs are stored.
+/// A walk before a codeword. The time from one step to the next is what counts: the next entry is
+/// loaded as soon as its place is known, before pairs are stored.
 template <int kIndexBits, typename Bits, typename Tables>
 struct Cursor : BitFront<Bits> {
   const Tables& tables;
@@ -183,8 +327,6 @@ struct Cursor : BitFront<Bits> {
     look_up();
     this->read_ahead(passed);
   }
-  /// What the table has of a codeword that is longer than its index; 0 if nothing.
-  ZR_HD std::uint32_t last() const { return tables.last(table, this->window >> 16); }
   /// The symbol of a codeword that the tables do not have.
   ZR_HD std::uint32_t long_symbol() {
     const std::uint32_t symbol = tables.long_symbol(table, this->window >> 16);
@@ -214,9 +356,8 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
       cursor.bit = span.end;
 }
 
-/// Walks by the steps of the skip tables from `bit` to the first step that begins at `stop` or
-/// after it, or to the interval's end, and moves `bit`, `phase` and `k`. Two walks that meet before
-/// some codeword meet before a step at the end of that block at the latest.
+/// Walks by the steps of the skip tables, and moves `bit`, `phase` and `k`. Two walks that meet
+/// before some codeword meet before a step at the end of that block at the latest.
 ///
 /// A walk that comes to bits that are no codeword was a wrong guess. It goes to `stop` as to the
 /// start of an MCU, where all such walks meet: else a page of text at q97 with optimal tables would
@@ -224,8 +365,7 @@ ZR_HD void walk_subsequence(const WalkSpan& span, Cursor& cursor, const Step& st
 ///
 /// `Bits`: as for BitFront; a few words after the last bit may be read. `Tables`: place(phase) of a
 /// block, block(place), phase_before(place) (of the block before), ac_of(DC table);
-/// look_up(table, index) gives a skip entry, last(table, 16 bits) the first symbol alone or 0, and
-/// long_symbol(table, 16 bits) a symbol.
+/// look_up(table, index) gives a skip entry, and long_symbol(table, 16 bits) a symbol.
 template <typename Bits, typename Tables>
 ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                  std::uint32_t& bit, std::uint32_t& phase, std::uint32_t& k) {
@@ -237,9 +377,7 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
   walk_subsequence(span, cursor, [&](std::uint32_t) {
     std::uint32_t entry = cursor.entry, after = last + (entry >> kSkipIndexShift);
     if (goes_beyond(after)) {
-      std::uint32_t first = first_of(entry);
-      if (first == 0) first = cursor.last();
-      if (first != 0) {
+      if (const std::uint32_t first = first_of(entry); first != 0) {
         entry = unpack_first(first);
       } else {
         const std::uint32_t before = cursor.bit;
@@ -252,7 +390,7 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
     sum = add_low_byte(entry, sum);
     cursor.step(entry, ends);
     last = ends ? 0xFFFFFFFFu : after;
-    blocks += last >> 31;  // with increment_if() the loop copies the place of the bits twice
+    blocks += last >> 31;  // under a condition the loop copies the place of the bits twice
     return ends;
   });
   // The walk may have gone past padding, of at most 7 bits, which are not in `sum`.
@@ -266,17 +404,12 @@ ZR_HD WalkTally skip_subsequence(const Bits& bits, const Tables& tables, const W
 
 // The faults that the kernels find, as bits. After kFaultUnsettled the exhaustive strategy is
 // tried; with any other the CPU decodes the scan.
-
-/// The markers between the intervals are not RST0, RST1, … or not as many as the image needs.
-inline constexpr std::uint32_t kFaultRestarts = 1;
-/// Bits that are no codeword, a run past the block's end, or data that end early.
-inline constexpr std::uint32_t kFaultCode = 2;
-/// A subsequence does not end where the next one was found to begin.
-inline constexpr std::uint32_t kFaultSync = 4;
-/// An interval has the wrong number of blocks, or bytes left over.
-inline constexpr std::uint32_t kFaultCount = 8;
-/// The starts of some subsequences were not found.
-inline constexpr std::uint32_t kFaultUnsettled = 16;
+inline constexpr std::uint32_t kFaultRestarts = 1;    ///< RSTm out of order, or too many or few
+inline constexpr std::uint32_t kFaultCode = 2;        ///< no codeword; data or blocks end early
+inline constexpr std::uint32_t kFaultSync = 4;        ///< a subsequence does not end where the next
+                                                      ///< one was found to begin
+inline constexpr std::uint32_t kFaultCount = 8;       ///< an interval's blocks, or bytes left over
+inline constexpr std::uint32_t kFaultUnsettled = 16;  ///< the starts of some were not found
 
 /// A (run, level) pair as the kernels pass it on.
 ///   bits 0-5   zig-zag index
@@ -306,8 +439,8 @@ ZR_HD std::int32_t extend_level(std::uint32_t appended, std::uint32_t ssss) {
   return static_cast<std::int32_t>(window_of({sign, appended}, ssss) - sign);
 }
 
-/// What a symbol of a step makes. Without a pair `index` is any number, and `level` too, but 0 for
-/// a step's first symbol.
+/// What a symbol of a step makes. `index` and `level` count only if there is a pair; but `level` is
+/// 0 for a step's first symbol without one.
 struct WalkPair {
   bool exists;
   std::uint32_t index;
@@ -315,8 +448,8 @@ struct WalkPair {
   std::uint32_t ssss = 0;  ///< of a step's first symbol, at its place in the entry
 };
 
-/// A step's symbols as pairs: those of `entry`, which begin in `window` and at index `k`. `at_dc`:
-/// whether that is 0. `after`: index of the last one.
+/// The symbols of `entry` as pairs. They begin in `window` and at index `k`, and the last one is at
+/// index `after`.
 struct StepPairs {
   WalkPair first, second;  ///< the second one's level is not wide
 
@@ -331,27 +464,17 @@ struct StepPairs {
                             entry >> kSecondSsssShift)} {}
 };
 
-/// The symbol of a codeword that `table` does not have, or of bits that are none, at the start of
-/// `window`.
-template <typename Tables>
-ZR_HD std::uint32_t long_codeword(const Tables& tables, std::uint32_t table, std::uint32_t window) {
-  const std::uint32_t last = tables.last(table, window >> 16);
-  return last != 0 ? unpack_symbol(last) : tables.long_symbol(table, window >> 16);
-}
-
 /// The numbers of the next block and pair to be stored, as their sink counts them.
 struct PairTarget {
   std::uint32_t block, pair;  ///< at the next codeword; it may be inside the block
 };
 
-/// Decodes the symbols from `bit` to `stop`, or to the interval's end, and stores their pairs;
-/// moves `target`, `bit`, `phase` and `k`; returns faults. It passes the symbols that
-/// skip_subsequence() counted. Of two symbols on both sides of `stop` it takes the first alone.
+/// Stores the pairs of the symbols that skip_subsequence() counted; moves `target`, `bit`, `phase`
+/// and `k`; returns faults. Of two symbols on both sides of `stop` it takes the first alone.
 ///
-/// `Tables`: as there, but look_up() gives a symbol entry, and last() a packed symbol. `Sink`:
-/// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), put(number, first,
-/// second) for the pairs of each step in order, which returns the number of the next, and
-/// finish(number) after the last.
+/// `Tables`: as there, but look_up() gives a symbol entry. `Sink`:
+/// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), and put(number, first,
+/// second) for the pairs of each step in order, which returns the number of the next.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink& sink, std::uint32_t& bit,
@@ -364,9 +487,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     if (goes_beyond(after) | passes_stop) {
       if (entry != kLongCode) {
         entry = first_symbol(entry);
-      } else if (entry = long_codeword(tables, cursor.table, cursor.window);
-                 (entry & kSymbolFault) != 0) {
-        cursor.bit = kGaveUp;
+      } else if (entry = cursor.long_symbol(); (entry & kSymbolFault) != 0) {
         next_index = 1;  // it is no DC
       }
       after = next_index + (entry >> kSymbolIndexShift);
@@ -378,10 +499,9 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     sink.block_starts_if(next_index == 0, block, pair);
     pair = sink.put(pair, pairs.first, pairs.second);
     next_index = ends ? 0 : after + 1;
-    add_if(ends, block, Sink::kBlockUnits);
+    if (ends) block += Sink::kBlockUnits;
     return ends;
   });
-  sink.finish(pair);
   target = {block, pair};
   const bool gave_up = cursor.bit >= kGaveUp;
   bit = gave_up ? span.stop : cursor.bit;

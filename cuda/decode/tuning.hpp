@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace zerorun {
@@ -14,11 +13,10 @@ namespace zerorun {
 /// CTAs that read pinned memory, each a tile ahead. More ask for bytes out of order, fewer do not
 /// fill the bus: 3840x2160 takes 142 us with 48, 140 with 64, 141 with 96, 150 with one a tile.
 inline constexpr std::uint32_t kBusCtas = 64;
-/// Scans of fewer bytes are uploaded first: with 484 KB following saves 3 us of 84, less than two
-/// runs differ; with 1.9 MB 19 of 149.
+/// Scans of fewer bytes are uploaded first: following saves 3 us of 84 with 484 KB, 19 of 149 with
+/// 1.9 MB. So are scans with restart markers and more bytes, where a CTA reads the states of all
+/// tiles before it, 32 in 0.7 us: with 7.5 MB following saves 45 us of 380.
 inline constexpr std::uint32_t kFewestFollowedBytes = 1u << 19;
-/// So are scans with restart markers and more bytes: a CTA reads the states of all tiles before it,
-/// 32 in 0.7 us. With 7.5 MB following saves 45 us of 380; more were not measured.
 inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 
 // sync_subsequences(), decode_subsequences()
@@ -28,24 +26,20 @@ inline constexpr std::uint32_t kMostFollowedRestartBytes = 1u << 23;
 /// in 3840x2160, sync_subsequences() 61 instead of 54. The number of words is odd, so that threads
 /// at the same place of neighbouring subsequences use different banks of shared memory.
 inline constexpr std::uint32_t kSubsequenceBits = 288;
-/// Bits that index the skip tables: one look-up passes 1.7 symbols. With 12 bits it is 1.9, but
-/// fewer CTAs fit: 3840x2160, one of eight, takes 71 us instead of 66.
-inline constexpr int kSkipBits = 11;
-/// Bits that index the symbol tables: one look-up passes 1.6 symbols.
-inline constexpr int kSymbolIndexBits = 11;
+/// Bits that index the skip tables, of which one look-up passes 1.7 symbols, and the symbol tables,
+/// 1.6. With 12 and 1.9 fewer CTAs fit: 3840x2160, one of eight, takes 71 us instead of 66.
+inline constexpr int kSkipBits = 11, kSymbolIndexBits = 11;
 /// The most subsequences of a chunk, which one CTA synchronises or decodes: with 160, 192 and 224,
 /// sync_subsequences() takes 57, 59 and 55 us for 3840x2160.
 inline constexpr std::uint32_t kChunkSubsequences = 224;
-/// Chunks of a sparse scan that is so small that each has a processor for itself. Without them
-/// photos at q75 take 10 % longer, one at a time.
-inline constexpr std::uint32_t kMediumChunk = 160;
-/// At most so many quarters of the processors get a medium chunk. Of a scan that follows the bus
+/// Chunks of a sparse scan that is so small that at most so many quarters of the processors get
+/// one. Without them photos at q75 take 10 % longer, one at a time. Of a scan that follows the bus
 /// the last chunk counts, which begins when the others are mostly done: then three a processor.
+inline constexpr std::uint32_t kMediumChunk = 160;
 inline constexpr std::uint32_t kMediumChunkQuarters = 3, kFollowedMediumQuarters = 12;
 /// A processor holds three such CTAs. 3840x2160, one of eight, takes 66 us; 74 with two of 512
 /// threads.
-inline constexpr int kSyncThreads = 384;
-inline constexpr int kSyncCtas = 3;
+inline constexpr int kSyncThreads = 384, kSyncCtas = 3;
 /// Subsequences before the chunk that are walked too, so that the start of its first one is mostly
 /// found without waiting for the chunk before.
 inline constexpr std::uint32_t kWarmSubsequences = 32;
@@ -82,14 +76,15 @@ inline constexpr std::uint32_t kMarkSlots = 128;
 /// Places of a chunk from which all possible walks go on, so that those from the first need not
 /// pass the whole chunk. Checkers in grey take 633 us with two places and 538 with four.
 inline constexpr std::uint32_t kSeedPlaces = 4;
-/// Serial walks of the last attempt on the GPU; after more the CPU decodes the scan.
-inline constexpr std::uint32_t kLastSerialWalks = 256, kLastSerialWalksOfChunk = 16;
+/// The exhaustive strategy may walk so many times as many subsequences serially; after more the CPU
+/// decodes the scan.
+inline constexpr std::uint32_t kLastSerialWalks = 8;
+/// Scans that it decodes at once after the map strategy failed. (Chosen by reasoning.)
+inline constexpr std::uint32_t kStrategyTrust = 7;
 
 // transform_blocks()
 
 /// CTAs that a processor holds, by registers: 3840x2160 takes 24.6 us with 10, 22.8 with 12.
 inline constexpr int kTransformCtas = 12;
-/// Pairs that a thread takes at a time: 28.7 us with 4, 25.9 with 8, 27.9 with 16.
-inline constexpr std::uint32_t kPairsPerThread = 8;
 
 }  // namespace zerorun

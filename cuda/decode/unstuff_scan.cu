@@ -102,7 +102,6 @@ __device__ void store_clean(std::uint8_t* clean, std::uint32_t first, const std:
 __device__ void clear_old_states(const ScanArgs& a) {
   const std::uint32_t thread = blockIdx.x * kThreads + threadIdx.x;
   for (std::uint32_t i = thread; i < a.cleared_words; i += gridDim.x * kThreads) a.cleared[i] = 0;
-  if (thread == 0) *a.cleared_summary = {};
 }
 
 struct Shared {
@@ -259,17 +258,14 @@ __global__ void __launch_bounds__(kThreads)
 /// A processor divides its memory between L1 cache and shared memory alike for all that it runs:
 /// otherwise the kernel behind this one, which needs more, could not begin beside it.
 Status prepare_unstuff_scan() {
-  static SharedPermission of_followed(reinterpret_cast<const void*>(unstuff_followed_kernel));
-  static SharedPermission of_usual(reinterpret_cast<const void*>(unstuff_kernel));
-  ZR_TRY(of_followed.prepare());
-  return of_usual.prepare();
+  ZR_TRY(permission_of<unstuff_followed_kernel>().prepare());
+  return permission_of<unstuff_kernel>().prepare();
 }
 
 Status unstuff_scan(const ScanArgs& a, LaunchChain& chain) {
   const std::uint32_t ctas = a.is_on_host ? std::min(a.tiles, kBusCtas) : a.tiles;
-  ZR_CUDA_TRY(chain.add(a.is_on_host ? unstuff_followed_kernel : unstuff_kernel,
-                        LaunchShape{ctas, kThreads}, a));
-  return Status::ok();
+  return ZR_CUDA_STATUS(chain.add(a.is_on_host ? unstuff_followed_kernel : unstuff_kernel,
+                                  LaunchShape{ctas, kThreads}, a));
 }
 
 }  // namespace zerorun

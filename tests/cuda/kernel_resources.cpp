@@ -63,11 +63,13 @@ std::size_t most_of_scans(const Bytes& bytes) {
 std::size_t none(const DeviceLimits&) { return 0; }
 std::size_t sync_bytes(const DeviceLimits& limits) {
   return most_of_scans([&](const ScanNeeds& n) {
-    return std::max(plan_map(limits, n).sync_bytes, plan_exhaustive(limits, n).sync_bytes);
+    return std::max(plan_scan(limits, n, Strategy::map).sync_bytes,
+                    plan_scan(limits, n, Strategy::exhaustive).sync_bytes);
   });
 }
 std::size_t decode_bytes(const DeviceLimits& limits) {
-  return most_of_scans([&](const ScanNeeds& n) { return plan_map(limits, n).decode_bytes; });
+  return most_of_scans(
+      [&](const ScanNeeds& n) { return plan_scan(limits, n, Strategy::map).decode_bytes; });
 }
 
 constexpr Promise kPromises[] = {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "cuda/decode/scan_memory.hpp"
+#include "cuda/decode/scan_plan.hpp"
 
 namespace zerorun::test {
 namespace {

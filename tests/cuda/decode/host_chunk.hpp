@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/decode/mark_states.hpp"
-#include "cuda/decode/subsequence_ends.hpp"
+#include "cuda/decode/chunk_states.hpp"
 #include "cuda/decode/tuning.hpp"
 #include "tests/cuda/decode/host_scan.hpp"
 

@@ -55,23 +55,16 @@ struct Sink {
     next += store_pairs(sub->pairs, first, second);
     return next;
   }
-  void finish(std::uint32_t end) const { sub->in_order = sub->in_order && end == next; }
 };
 
 struct SkipTables : HostTables {
   std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
     return skip_of(table, index);
   }
-  std::uint32_t last(std::uint32_t table, std::uint32_t next16) const {
-    return last_step(table, next16);
-  }
 };
 struct SymbolTables : HostTables {
   std::uint32_t look_up(std::uint32_t table, std::uint32_t index) const {
     return symbol_of(table, index);
-  }
-  std::uint32_t last(std::uint32_t table, std::uint32_t next16) const {
-    return last_symbol(table, next16);
   }
 };
 
@@ -102,10 +95,6 @@ std::unique_ptr<WalkTables> make_host_tables(std::span<const TablePair> pairs) {
       out->symbol[side][p][i] = tables.symbol_of(table, i);
     for (std::uint32_t i = 0; i < kLongSymbols; ++i)
       out->long_symbol[side][p][i] = tables.long_symbol(table, 0xFFFF - i);
-    for (std::uint32_t i = 0; i < kLastCodes && side == kAcSide; ++i) {
-      out->last_step[p][i] = make_last_step(lazy->source[side][p], i);
-      out->last_symbol[p][i] = make_last_symbol(lazy->source[side][p], i);
-    }
   }
   return out;
 }
@@ -135,18 +124,6 @@ std::uint32_t HostTables::long_symbol(std::uint32_t table, std::uint32_t next16)
                                  side(table));
   }
   return long_symbol_of(*tables, side(table), pair(table), next16);
-}
-
-std::uint32_t HostTables::last_step(std::uint32_t table, std::uint32_t next16) const {
-  const std::uint32_t from_last = 0xFFFF - next16;
-  if (from_last >= kLastCodes || side(table) == kDcSide) return 0;
-  return make_last_step(tables->source[kAcSide][pair(table)], from_last);
-}
-
-std::uint32_t HostTables::last_symbol(std::uint32_t table, std::uint32_t next16) const {
-  const std::uint32_t from_last = 0xFFFF - next16;
-  if (from_last >= kLastCodes || side(table) == kDcSide) return 0;
-  return make_last_symbol(tables->source[kAcSide][pair(table)], from_last);
 }
 
 TablePair random_tables(Random& random) {

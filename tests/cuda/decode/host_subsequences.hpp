@@ -57,8 +57,6 @@ struct HostTables {
   std::uint32_t skip_of(std::uint32_t table, std::uint32_t index) const;
   std::uint32_t symbol_of(std::uint32_t table, std::uint32_t index) const;
   std::uint32_t long_symbol(std::uint32_t table, std::uint32_t next16) const;
-  std::uint32_t last_step(std::uint32_t table, std::uint32_t next16) const;
-  std::uint32_t last_symbol(std::uint32_t table, std::uint32_t next16) const;
   std::uint32_t ac_of(std::uint32_t dc) const { return dc + pairs(); }
   static std::uint32_t place(std::uint32_t phase) { return phase; }
   BlockTables block(std::uint32_t place) const {
@@ -149,7 +147,7 @@ struct StoredPairs {
   std::vector<Block> blocks;    ///< those whose DC stands in the subsequence
   PairTarget end{};             ///< after the last
   std::uint32_t faults = 0;
-  bool in_order = true;  ///< each pair came after the one before, and finish() after the last
+  bool in_order = true;  ///< each pair came after the one before
 };
 
 /// skip_subsequence() and decode_subsequence(), moving `walk` on.

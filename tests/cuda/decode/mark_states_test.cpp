@@ -1,7 +1,7 @@
 // Walks from mark to mark: a mark keeps each state once, and the walks from every bit lead to the
 // state in which each subsequence truly begins.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/mark_states.hpp"
+#include "cuda/decode/chunk_states.hpp"
 
 #include <algorithm>
 #include <set>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codec/base/coded_bytes.hpp"
-#include "cuda/decode/transfers.hpp"
+#include "cuda/decode/device_image.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {

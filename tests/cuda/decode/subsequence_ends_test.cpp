@@ -1,7 +1,7 @@
 // How a chunk's subsequences are synchronised: following maps by segments leads where single steps
 // lead, and for real streams to the state in which each subsequence truly begins.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/subsequence_ends.hpp"
+#include "cuda/decode/chunk_states.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -197,22 +197,6 @@ TEST_P(SkipTable, SymbolsOfEveryCodewordLength) {
     }
 }
 
-TEST_P(SkipTable, TheLastCodewords) {
-  for (std::uint32_t i = 0; i < kLastCodes; ++i) {
-    SCOPED_TRACE(testing::Message() << i << " from the last");
-    const Step step = steps_of(*tables_, 0, kAcSide, std::uint64_t{0xFFFF - i} << 48)[0];
-    const std::uint32_t first = tables_->last_step[0][i], symbol = tables_->last_symbol[0][i];
-    ASSERT_EQ(first != 0, step.is_codeword && step.code_bits > kSkipBits);
-    ASSERT_EQ(symbol != 0, step.is_codeword && step.code_bits > kSymbolIndexBits);
-    if (first != 0) {
-      EXPECT_EQ(unpack_first(first), entry_of(step));
-    }
-    if (symbol != 0) {
-      EXPECT_EQ(unpack_symbol(symbol), long_symbol_of(*tables_, kAcSide, 0, 0xFFFF - i));
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Tables, SkipTable, testing::Range<std::size_t>(0, sample_tables().size()));
 
 ScanLayout random_layout(Random& random) {

@@ -1,40 +1,20 @@
 // Entropy-coded bytes -> device memory; planes in device memory -> host memory of any layout.
 // SPDX-License-Identifier: MIT
-#include "cuda/decode/transfers.hpp"
+#include "cuda/base/transfers.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "codec/base/coded_bytes.hpp"
-#include "codec/syntax/marker.hpp"
-
 namespace zerorun {
-
-std::size_t scan_extent(std::span<const std::uint8_t> data) {
-  std::size_t at = 0;
-  while (at < data.size()) {
-    at += coded_bytes(std::as_bytes(data.subspan(at)));
-    for (const std::size_t end = std::min(at + kCodedBlock, data.size()); at < end;) {
-      if (data[at++] != 0xFF) continue;
-      while (at < data.size() && data[at] == 0xFF) ++at;
-      if (at == data.size()) break;
-      const std::uint8_t code = data[at++];
-      if (code != 0 && !marker::is_rst(code)) return at;
-    }
-  }
-  return data.size();
-}
 
 Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stream,
                            const std::uint8_t*& on_device) {
   ZR_TRY(bytes_.reserve(static_cast<std::int64_t>(data.size())));
   on_device = bytes_.data();
-  if (is_pinned(data.data()) && is_pinned(data.data() + data.size() - 1)) {
-    ZR_CUDA_TRY(
+  if (is_pinned(data.data()) && is_pinned(data.data() + data.size() - 1))
+    return ZR_CUDA_STATUS(
         cudaMemcpyAsync(bytes_.data(), data.data(), data.size(), cudaMemcpyHostToDevice, stream));
-    return Status::ok();
-  }
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
   for (std::size_t at = 0; at < data.size(); at += kPartBytes) {
     const std::size_t count = std::min(kPartBytes, data.size() - at);
@@ -59,9 +39,8 @@ bool device_can_write(const PlaneCopy& plane) {
 
 Status enqueue_copy(const PlaneCopy& plane, std::uint8_t* to, std::size_t stride,
                     cudaStream_t stream) {
-  ZR_CUDA_TRY(cudaMemcpy2DAsync(to, stride, plane.from, plane.pitch, plane.row_bytes, plane.rows,
-                                cudaMemcpyDeviceToHost, stream));
-  return Status::ok();
+  return ZR_CUDA_STATUS(cudaMemcpy2DAsync(to, stride, plane.from, plane.pitch, plane.row_bytes,
+                                          plane.rows, cudaMemcpyDeviceToHost, stream));
 }
 
 }  // namespace
@@ -75,31 +54,22 @@ Status FrameDownload::run(std::span<const PlaneCopy> planes, cudaStream_t stream
   // After an error too: the device writes to the caller's memory until the stream is idle.
   const cudaError_t idle = cudaStreamSynchronize(stream);
   ZR_TRY(status);
-  ZR_CUDA_TRY(idle);
-  return Status::ok();
+  return ZR_CUDA_STATUS(idle);
 }
 
 Status FrameDownload::enqueue(std::span<const PlaneCopy> planes, cudaStream_t stream) {
-  std::size_t all_bytes = 0, staged = 0;
-  // CUDA is asked once: the answer may change when a call fails, and the staging has to be large
-  // enough.
-  direct_.clear();
-  for (const PlaneCopy& plane : planes) {
-    all_bytes += plane.row_bytes * plane.rows;
-    direct_.push_back(device_can_write(plane));
-    if (!direct_.back()) staged += plane.row_bytes * plane.rows;
-  }
-  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(staged)));
-  const std::size_t piece_bytes = std::max(kPieceBytes, all_bytes / kMostPieces);
   pieces_.clear();
-  staged_bytes_ = 0;
-  for (std::size_t p = 0; p < planes.size(); ++p) {
-    const PlaneCopy& plane = planes[p];
-    if (direct_[p])
+  if (std::ranges::all_of(planes, device_can_write)) {
+    for (const PlaneCopy& plane : planes)
       ZR_TRY(enqueue_copy(plane, plane.to, static_cast<std::size_t>(plane.stride), stream));
-    else
-      ZR_TRY(stage(plane, piece_bytes, stream));
+    return Status::ok();
   }
+  std::size_t bytes = 0;
+  for (const PlaneCopy& plane : planes) bytes += plane.row_bytes * plane.rows;
+  ZR_TRY(staging_.reserve(static_cast<std::int64_t>(bytes)));
+  staged_bytes_ = 0;
+  for (const PlaneCopy& plane : planes)
+    ZR_TRY(stage(plane, std::max(kPieceBytes, bytes / kMostPieces), stream));
   return Status::ok();
 }
 

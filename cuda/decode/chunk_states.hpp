@@ -1,5 +1,16 @@
-// The map strategy: the states in which each subsequence of a chunk may end, and which of them
-// leads to which. Host code too, so that a test can run the algorithm without a device.
+// The states between the subsequences of a chunk, as both strategies keep them. Host code too, so
+// that a test can run the algorithm without a device.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "cuda/decode/subsequence_walk.hpp"
+
+namespace zerorun {
+
+// The map strategy: the states in which each subsequence may end, and which of them leads to which.
 //
 // A walk that starts somewhere in a subsequence soon meets the right walk if it assumed the right
 // block of the MCU, and late if it did not. So a subsequence is walked once from each block of the
@@ -10,15 +21,6 @@
 // Pictures of one colour and gradients repeat a few bits, and a guess that begins amid them stays
 // apart from other walks. Such a walk is the same some subsequences further, so its end becomes a
 // guess for all of them.
-// SPDX-License-Identifier: MIT
-#pragma once
-
-#include <bit>
-#include <cstdint>
-
-#include "cuda/decode/subsequence_walk.hpp"
-
-namespace zerorun {
 
 static_assert(kMaxBlocksPerMcu <= kMostEnds);
 /// Subsequences of a segment; one thread follows the maps through a segment.
@@ -74,7 +76,19 @@ struct SubsequenceEnds {
 
   /// The number of a state among the ends of a subsequence, or kForeignEnd.
   ZR_HD std::uint32_t find(std::uint32_t sub, std::uint32_t ended) const {
-    return find(sub, ended, count[sub]);
+    const std::uint32_t known = count[sub];
+    for (std::uint32_t i = 0; i < known; ++i)
+      if (line[i].state[sub] == ended) return i;
+    return kForeignEnd;
+  }
+
+  /// The same, but a new state gets a number if there is room for it in `lines`.
+  ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t lines) {
+    const std::uint32_t number = find(sub, ended), known = count[sub];
+    if (number != kForeignEnd || known >= lines) return number;
+    line[known].state[sub] = static_cast<std::uint16_t>(ended);
+    count[sub] = static_cast<std::uint8_t>(known + 1);
+    return known;
   }
 
   /// Collects the ends of the guesses; a head has none.
@@ -96,35 +110,18 @@ struct SubsequenceEnds {
   /// Numbers the states that the ends `from` to `to` - 1 of the subsequence before led to; the
   /// subsequence is open. Returns whether there was room for all. `lines`: as `most`.
   ZR_HD bool match(std::uint32_t sub, std::uint32_t from, std::uint32_t to, std::uint32_t lines) {
-    std::uint32_t known = count[sub];
-    // Places in the lines at hand, so that none is computed from a number.
-    std::uint16_t* free = lines_further(line[0].state + sub, known);
-    const std::uint16_t* reached = lines_further(line[0].reached + sub, from);
-    std::uint32_t* step = lines_further(line[0].step + sub, from);
-    std::uint32_t i = from;
-    for (; i < to && known < lines; ++i) {
-      const std::uint32_t number = add(sub, *reached, known, free);
-      set_next_of_step(*step, number);
-      reached = lines_further(reached);
-      step = lines_further(step);
-    }
     bool all = true;
-    for (; i < to; ++i) {
-      const std::uint32_t number = find(sub, line[i].reached[sub], known);
+    for (std::uint32_t i = from; i < to; ++i) {
+      const std::uint32_t number = add(sub, line[i].reached[sub], lines);
       set_next_of_step(line[i].step[sub], number);
       all = all && number != kForeignEnd;
     }
-    count[sub] = static_cast<std::uint8_t>(known);
     return all;
   }
 
   /// Adds a state in which the subsequence may end, as a guess. A few ends always find room.
   ZR_HD void offer(std::uint32_t sub, std::uint32_t state) {
-    std::uint32_t known = count[sub];
-    if (!open[sub] || known + kEndsNotOffered >= most) return;
-    std::uint16_t* free = lines_further(line[0].state + sub, known);
-    add(sub, state, known, free);
-    count[sub] = static_cast<std::uint8_t>(known);
+    if (open[sub] && count[sub] + kEndsNotOffered < most) add(sub, state, most);
   }
 
   /// From end `number` of the subsequence before `sub` to the end of `sub`.
@@ -159,37 +156,118 @@ struct SubsequenceEnds {
     return number;
   }
 
- private:
-  ZR_HD std::uint32_t find(std::uint32_t sub, std::uint32_t ended, std::uint32_t known) const {
-    for (std::uint32_t i = 0; i < known; ++i)
-      if (line[i].state[sub] == ended) return i;
-    return kForeignEnd;
-  }
-
-  /// The same place some lines further.
-  template <typename T>
-  static ZR_HD T* lines_further(T* at, std::uint32_t lines = 1) {
-    return at + lines * static_cast<std::uint32_t>(sizeof(Line) / sizeof(T));
-  }
-
-  /// Like find(), but a new state gets a number. There is room for it at `free`.
-  ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t& known,
-                          std::uint16_t*& free) {
-#ifdef __CUDA_ARCH__
-    asm("" : "+r"(ended));  // or it would be compared as 16 bits, which takes one instruction more
-#endif
-    *free = static_cast<std::uint16_t>(ended);  // where the search ends at last
-    std::uint32_t number = 0;
-    for (const std::uint16_t* at = line[0].state + sub; *at != ended; at = lines_further(at))
-      ++number;
-    const bool is_new = number == known;
-    increment_if(is_new, known);
-    free = is_new ? lines_further(free) : free;
-    return number;
-  }
-
- public:
   Line line[kMostEnds];
+};
+
+// The exhaustive strategy. Where blocks are dense, 20 to 90 walks over a chunk go on side by side,
+// so their states are kept only at the marks, every kMarkSubsequences subsequences. Each walk goes
+// on until it reaches a mark in a state that another walk had there before it.
+
+/// A mark is at every so many subsequences.
+inline constexpr std::uint32_t kMarkSubsequences = 4;
+/// Subsequences in which a block begins, wherever they are: the longest has 27 bits of a DC and 26
+/// for each AC coefficient.
+inline constexpr std::uint32_t kSeedSubsequences = 6;
+static_assert(kSeedSubsequences * kSubsequenceBits >= 16 + 11 + 63 * (16 + 10));
+/// How many subsequences before each seed place but the first its walks begin, and in how many.
+inline constexpr std::uint32_t kLateSeedDistance = 8, kLateSeedSubsequences = 2;
+/// Stands for the slot of a state that is not kept.
+inline constexpr std::uint32_t kNoSlot = 255;
+/// In place of a state: the slot is free. No walk has it.
+inline constexpr std::uint16_t kFreeSlot = 0xFFFF;
+
+/// The states of the walks at `kMarks` marks, each with a hash table of `slots` states (a power of
+/// two), and from which state of a mark a walk reaches which of the next.
+template <std::uint32_t kMarks>
+struct MarkStates {
+  std::uint16_t* states;  ///< [kMarks][slots]
+  std::uint8_t* nexts;    ///< [kMarks][slots]
+  std::uint32_t slots;
+
+  static constexpr std::uint32_t bytes(std::uint32_t slots) { return kMarks * slots * 3; }
+  static ZR_HD MarkStates at(std::uint16_t* memory, std::uint32_t slots) {
+    return {memory, reinterpret_cast<std::uint8_t*>(memory + kMarks * slots), slots};
+  }
+
+  ZR_HD std::uint16_t& state(std::uint32_t mark, std::uint32_t slot) const {
+    return states[mark * slots + slot];
+  }
+  ZR_HD std::uint8_t& next(std::uint32_t mark, std::uint32_t slot) const {
+    return nexts[mark * slots + slot];
+  }
+
+  /// Keeps a state that a walk reached, or finds it. `is_new`: no walk was there before. Returns
+  /// kNoSlot if there is no room. Several threads may call it.
+  ZR_HD std::uint32_t insert(std::uint32_t mark, std::uint32_t reached, bool& is_new) const {
+    std::uint32_t slot = home_of(reached);
+    for (std::uint32_t probe = 0; probe < slots; ++probe, slot = (slot + 1) & (slots - 1)) {
+      const std::uint32_t old = take_if_free(state(mark, slot), reached);
+      is_new = old == kFreeSlot;
+      if (is_new || old == reached) return slot;
+    }
+    is_new = false;
+    return kNoSlot;
+  }
+
+  /// Where a state is kept, or kNoSlot.
+  ZR_HD std::uint32_t find(std::uint32_t mark, std::uint32_t reached) const {
+    std::uint32_t slot = home_of(reached);
+    for (std::uint32_t probe = 0; probe < slots; ++probe, slot = (slot + 1) & (slots - 1)) {
+      if (state(mark, slot) == reached) return slot;
+      if (state(mark, slot) == kFreeSlot) break;
+    }
+    return kNoSlot;
+  }
+
+  /// From a slot of mark `from` to that of mark `to`.
+  ZR_HD std::uint32_t follow(std::uint32_t from, std::uint32_t to, std::uint32_t slot) const {
+    for (std::uint32_t mark = from; mark < to && slot != kNoSlot; ++mark) slot = next(mark, slot);
+    return slot;
+  }
+
+ private:
+  /// Walks that pass the same bits differ in one part of their states, so all parts count.
+  ZR_HD std::uint32_t home_of(std::uint32_t reached) const {
+    return (reached * 40503u >> 7) & (slots - 1);
+  }
+  static ZR_HD std::uint32_t take_if_free(std::uint16_t& slot, std::uint32_t reached) {
+#ifdef __CUDA_ARCH__
+    return atomicCAS(&slot, kFreeSlot, static_cast<std::uint16_t>(reached));
+#else
+    const std::uint16_t old = slot;
+    if (old == kFreeSlot) slot = static_cast<std::uint16_t>(reached);
+    return old;
+#endif
+  }
+};
+
+/// Lists of states, each state once, in memory of bytes(). Between two barriers there is one list
+/// that walks go on from and one of the states that they reach.
+struct DistinctStates {
+  static constexpr std::uint32_t kWords = (1u << 16) / 32;
+  static constexpr std::uint32_t kMost = 1792;  ///< of a list: 6 ends have memory for two
+
+  std::uint32_t* bits;   ///< [kWords]: one for each state, set if that was reached
+  std::uint16_t* lists;  ///< [2][kMost]
+
+  static constexpr std::uint32_t bytes() { return kWords * 4 + 2 * kMost * 2; }
+  static ZR_HD DistinctStates at(std::uint16_t* memory) {
+    return {reinterpret_cast<std::uint32_t*>(memory), memory + 2 * kWords};
+  }
+
+  ZR_HD std::uint16_t* list(std::uint32_t number) const { return lists + number % 2 * kMost; }
+
+  /// Whether the state was reached for the first time. Several threads may call it.
+  ZR_HD bool add(std::uint32_t state) const {
+    const std::uint32_t bit = 1u << state % 32;
+#ifdef __CUDA_ARCH__
+    return (atomicOr(&bits[state / 32], bit) & bit) == 0;
+#else
+    const std::uint32_t before = bits[state / 32];
+    bits[state / 32] |= bit;
+    return (before & bit) == 0;
+#endif
+  }
 };
 
 }  // namespace zerorun

@@ -14,11 +14,8 @@
 
 namespace zerorun {
 
-/// The number of bytes up to the first marker other than RSTm, including that marker: what has to
-/// be sent to the device. Other scans and images may follow.
-std::size_t scan_extent(std::span<const std::uint8_t> data);
-
-/// Keeps its memory between scans. The bytes uploaded last are valid until the next call.
+/// Entropy-coded bytes -> device memory. Keeps its memory between scans. The bytes uploaded last
+/// are valid until the next call.
 class ScanUpload {
  public:
   /// One part travels while the next is being copied to pinned memory. 1.4 MB take 184 us in parts
@@ -44,7 +41,7 @@ struct PlaneCopy {
   std::size_t row_bytes, rows;
 };
 
-/// Keeps its memory between frames.
+/// Planes in device memory -> host memory of any layout. Keeps its memory between frames.
 class FrameDownload {
  public:
   /// A piece has an event of its own, and one thread copies it. By 8 threads a 3840x2160 4:2:0
@@ -68,7 +65,6 @@ class FrameDownload {
   std::shared_ptr<CopyThreads> copy_threads_;
   PinnedBuffer<std::uint8_t> staging_;
   std::size_t staged_bytes_ = 0;
-  std::vector<bool> direct_;       ///< planes that the device writes to the caller's memory
   std::vector<CopyPiece> pieces_;  ///< from staging to the caller's memory
   std::vector<Event> arrived_;     ///< one a piece
 };

@@ -1,4 +1,3 @@
-// Frames from files or from the generator, padded to whole MCUs; pieces of them; streams of files.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/frames.hpp"
 
@@ -10,9 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/bench/measure/measure.hpp"
 #include "apps/common/console.hpp"
@@ -74,126 +71,6 @@ FrameSet make_frames(const FrameRequest& request, std::size_t count) {
   }
   return set;
 }
-
-}  // namespace
-
-Result<PaddedFrame> PaddedFrame::create(PixelFormat format, int width, int height) {
-  PaddedFrame padded;
-  ZR_TRY(padded.reshape(format, width, height));
-  return padded;
-}
-
-Status PaddedFrame::reshape(PixelFormat format, int width, int height) {
-  const int padded_width = round_up(width, kPadWidth), padded_height = round_up(height, kPadHeight);
-  if (std::max(padded_width, padded_height) > kMaxDimension)
-    return Status(Errc::invalid_frame, "the benchmark takes frames up to 65504x65520");
-  ZR_TRY(memory_.reshape(format, padded_width, padded_height));
-  view_ = memory_.view();
-  view_.width = width;
-  view_.height = height;
-  return Status::ok();
-}
-
-Result<PaddedFrame> PaddedFrame::copy_of(const ConstFrameView& frame) {
-  auto padded = create(frame.format, frame.width, frame.height);
-  if (!padded) return padded;
-  copy_samples(frame, padded->view_);
-  padded->repeat_edges();
-  return padded;
-}
-
-void PaddedFrame::repeat_edges() noexcept {
-  for (int p = 0; p < plane_count(view_.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    const std::size_t row = plane_row_bytes(view_.format, p, view_.width);
-    const std::size_t all = plane_row_bytes(view_.format, p, memory_.width());
-    const int rows = plane_rows(view_.format, p, view_.height);
-    std::uint8_t* line = view_.data[plane];
-    if (is_planar_yuv(view_.format))
-      for (int y = 0; y < rows; ++y, line += view_.stride_bytes[plane])
-        std::memset(line + row, line[row - 1], all - row);
-    const std::uint8_t* last = view_.data[plane] + (rows - 1) * view_.stride_bytes[plane];
-    for (int y = rows; y < plane_rows(view_.format, p, memory_.height()); ++y)
-      std::memcpy(view_.data[plane] + y * view_.stride_bytes[plane], last, all);
-  }
-}
-
-void copy_samples(const ConstFrameView& from, const FrameView& to) noexcept {
-  for (int p = 0; p < plane_count(from.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    for (int y = 0; y < plane_rows(from.format, p, from.height); ++y)
-      std::memcpy(to.data[plane] + y * to.stride_bytes[plane],
-                  from.data[plane] + y * from.stride_bytes[plane],
-                  plane_row_bytes(from.format, p, from.width));
-  }
-}
-
-std::size_t frame_bytes(PixelFormat format, int width, int height) noexcept {
-  std::size_t bytes = 0;
-  for (int p = 0; p < plane_count(format); ++p)
-    bytes +=
-        plane_row_bytes(format, p, width) * static_cast<std::size_t>(plane_rows(format, p, height));
-  return bytes;
-}
-
-double FrameSet::raw_bytes() const {
-  double sum = 0;
-  for (const PaddedFrame& frame : frames) {
-    const ConstFrameView view = frame.view();
-    sum += static_cast<double>(frame_bytes(view.format, view.width, view.height));
-  }
-  return sum / static_cast<double>(size());
-}
-
-std::size_t FrameSet::largest() const {
-  const auto pixels = [](const PaddedFrame& frame) {
-    return std::int64_t{frame.view().width} * frame.view().height;
-  };
-  const auto most = std::max_element(
-      frames.begin(), frames.end(),
-      [&](const PaddedFrame& a, const PaddedFrame& b) { return pixels(a) < pixels(b); });
-  return static_cast<std::size_t>(most - frames.begin());
-}
-
-static void describe_streams(const FrameSet& set, Case& what) {
-  const auto info = inspect(set.streams[0], StreamLimits::any_size());
-  if (!info) return;  // cannot happen: it was decoded
-  what.quality = info->quality.value_or(0);
-  what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;
-  what.restart = info->restart_interval_mcus > 0 ? std::to_string(info->restart_interval_mcus)
-                                                 : std::string("none");
-  what.sampling = info->subsampling.value_or(native_subsampling(set.view(0).format));
-}
-
-void describe(const FrameSet& set, Case& what) {
-  what.frames = set.size();
-  what.pixels = set.view(0).format;
-  if (!set.streams.empty()) describe_streams(set, what);
-  if (!set.mixed) {
-    what.width = set.view(0).width;
-    what.height = set.view(0).height;
-    return;
-  }
-  for (const PaddedFrame& frame : set.frames) {
-    const double megapixels = 1e-6 * frame.view().width * frame.view().height;
-    if (what.least_megapixels == 0 || megapixels < what.least_megapixels)
-      what.least_megapixels = megapixels;
-    what.most_megapixels = std::max(what.most_megapixels, megapixels);
-  }
-}
-
-FrameSet load_frames(const FrameRequest& request) {
-  if (request.own_streams) return load_streams(request);
-  const std::size_t count = request.cut ? std::min(request.count, kMostCutFrames) : request.count;
-  FrameSet set =
-      is_synthetic(request.input) ? make_frames(request, count) : read_frames(request, count);
-  if (request.cut) return cut_pieces(set, *request.cut, request.count);
-  return set;
-}
-
-// Cuts a batch of images of many sizes out of larger ones.
-
-namespace {
 
 struct Size {
   int width, height;
@@ -265,24 +142,6 @@ Result<PaddedFrame> cut_piece(const ConstFrameView& from, std::size_t i, Size si
   piece->repeat_edges();
   return piece;
 }
-
-}  // namespace
-
-FrameSet cut_pieces(const FrameSet& set, const Megapixels& sizes, std::size_t count) {
-  FrameSet pieces{set.input, std::vector<PaddedFrame>(count), {}, true};
-  ThreadPool pool(0);
-  pool.run(static_cast<std::int64_t>(count), [&](std::int64_t number, int) {
-    const auto i = static_cast<std::size_t>(number);
-    pieces.frames[i] =
-        value_or_fail(cut_piece(set.view(i % set.size()), i, size_of_piece(sizes, i, count)),
-                      Exit::failed, set.input);
-  });
-  return pieces;
-}
-
-// Loads the streams of a JPEG input as they are, and decodes them on the CPU.
-
-namespace {
 
 /// The planar format that holds the stream's own samples.
 Result<PixelFormat> stored_format(const StreamInfo& info) {
@@ -410,6 +269,136 @@ class StreamLoader {
 };
 
 }  // namespace
+
+Result<PaddedFrame> PaddedFrame::create(PixelFormat format, int width, int height) {
+  PaddedFrame padded;
+  ZR_TRY(padded.reshape(format, width, height));
+  return padded;
+}
+
+Status PaddedFrame::reshape(PixelFormat format, int width, int height) {
+  const int padded_width = round_up(width, kPadWidth), padded_height = round_up(height, kPadHeight);
+  if (std::max(padded_width, padded_height) > kMaxDimension)
+    return Status(Errc::invalid_frame, "the benchmark takes frames up to 65504x65520");
+  ZR_TRY(memory_.reshape(format, padded_width, padded_height));
+  view_ = memory_.view();
+  view_.width = width;
+  view_.height = height;
+  return Status::ok();
+}
+
+Result<PaddedFrame> PaddedFrame::copy_of(const ConstFrameView& frame) {
+  auto padded = create(frame.format, frame.width, frame.height);
+  if (!padded) return padded;
+  copy_samples(frame, padded->view_);
+  padded->repeat_edges();
+  return padded;
+}
+
+void PaddedFrame::repeat_edges() noexcept {
+  for (int p = 0; p < plane_count(view_.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const std::size_t row = plane_row_bytes(view_.format, p, view_.width);
+    const std::size_t all = plane_row_bytes(view_.format, p, memory_.width());
+    const int rows = plane_rows(view_.format, p, view_.height);
+    std::uint8_t* line = view_.data[plane];
+    if (is_planar_yuv(view_.format))
+      for (int y = 0; y < rows; ++y, line += view_.stride_bytes[plane])
+        std::memset(line + row, line[row - 1], all - row);
+    const std::uint8_t* last = view_.data[plane] + (rows - 1) * view_.stride_bytes[plane];
+    for (int y = rows; y < plane_rows(view_.format, p, memory_.height()); ++y)
+      std::memcpy(view_.data[plane] + y * view_.stride_bytes[plane], last, all);
+  }
+}
+
+void copy_samples(const ConstFrameView& from, const FrameView& to) noexcept {
+  for (int p = 0; p < plane_count(from.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    for (int y = 0; y < plane_rows(from.format, p, from.height); ++y)
+      std::memcpy(to.data[plane] + y * to.stride_bytes[plane],
+                  from.data[plane] + y * from.stride_bytes[plane],
+                  plane_row_bytes(from.format, p, from.width));
+  }
+}
+
+std::size_t frame_bytes(PixelFormat format, int width, int height) noexcept {
+  std::size_t bytes = 0;
+  for (int p = 0; p < plane_count(format); ++p)
+    bytes +=
+        plane_row_bytes(format, p, width) * static_cast<std::size_t>(plane_rows(format, p, height));
+  return bytes;
+}
+
+double FrameSet::raw_bytes() const {
+  double sum = 0;
+  for (const PaddedFrame& frame : frames) {
+    const ConstFrameView view = frame.view();
+    sum += static_cast<double>(frame_bytes(view.format, view.width, view.height));
+  }
+  return sum / static_cast<double>(size());
+}
+
+std::size_t FrameSet::largest() const {
+  const auto pixels = [](const PaddedFrame& frame) {
+    return std::int64_t{frame.view().width} * frame.view().height;
+  };
+  const auto most = std::max_element(
+      frames.begin(), frames.end(),
+      [&](const PaddedFrame& a, const PaddedFrame& b) { return pixels(a) < pixels(b); });
+  return static_cast<std::size_t>(most - frames.begin());
+}
+
+static void describe_streams(const FrameSet& set, Case& what) {
+  const auto info = inspect(set.streams[0], StreamLimits::any_size());
+  if (!info) return;  // cannot happen: it was decoded
+  what.quality = info->quality.value_or(0);
+  what.huffman = info->standard_huffman_tables ? HuffmanTables::standard : HuffmanTables::optimal;
+  what.restart = info->restart_interval_mcus > 0 ? std::to_string(info->restart_interval_mcus)
+                                                 : std::string("none");
+  what.sampling = info->subsampling.value_or(native_subsampling(set.view(0).format));
+}
+
+void describe(const FrameSet& set, Case& what) {
+  what.frames = set.size();
+  what.pixels = set.view(0).format;
+  if (!set.streams.empty()) describe_streams(set, what);
+  if (!set.mixed) {
+    what.width = set.view(0).width;
+    what.height = set.view(0).height;
+    return;
+  }
+  for (const PaddedFrame& frame : set.frames) {
+    const double megapixels = 1e-6 * frame.view().width * frame.view().height;
+    if (what.least_megapixels == 0 || megapixels < what.least_megapixels)
+      what.least_megapixels = megapixels;
+    what.most_megapixels = std::max(what.most_megapixels, megapixels);
+  }
+}
+
+FrameSet load_frames(const FrameRequest& request) {
+  if (request.own_streams) return load_streams(request);
+  const std::size_t count = request.cut ? std::min(request.count, kMostCutFrames) : request.count;
+  FrameSet set =
+      is_synthetic(request.input) ? make_frames(request, count) : read_frames(request, count);
+  if (request.cut) return cut_pieces(set, *request.cut, request.count);
+  return set;
+}
+
+// Cuts a batch of images of many sizes out of larger ones.
+
+FrameSet cut_pieces(const FrameSet& set, const Megapixels& sizes, std::size_t count) {
+  FrameSet pieces{set.input, std::vector<PaddedFrame>(count), {}, true};
+  ThreadPool pool(0);
+  pool.run(static_cast<std::int64_t>(count), [&](std::int64_t number, int) {
+    const auto i = static_cast<std::size_t>(number);
+    pieces.frames[i] =
+        value_or_fail(cut_piece(set.view(i % set.size()), i, size_of_piece(sizes, i, count)),
+                      Exit::failed, set.input);
+  });
+  return pieces;
+}
+
+// Loads the streams of a JPEG input as they are, and decodes them on the CPU.
 
 FrameSet load_streams(const FrameRequest& request) { return StreamLoader(request).load(); }
 

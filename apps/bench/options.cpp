@@ -1,21 +1,14 @@
-// The command line of `zerorun bench`; from its words to devices, cases and frames, and back to
-// commands.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/inputs.hpp"
-#include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "codec/api/device_set.hpp"
 #include "codec/base/device_name.hpp"
@@ -177,33 +170,6 @@ void add_report_options(CLI::App& command, Options& options) {
   reports.flag("--quiet", options.quiet, "Print only errors to stderr");
 }
 
-}  // namespace
-
-void add_options(CLI::App& command, Options& options) {
-  add_case_options(command, options);
-  add_coder_options(command, options);
-  add_time_options(command, options);
-  add_report_options(command, options);
-}
-
-void refuse_beside(const char* option, const CLI::App& command,
-                   std::initializer_list<const char*> options) {
-  for (const char* other : options)
-    if (command.count(other) > 0)
-      fail(Exit::usage, std::string(other) + " does not go with " + option);
-}
-
-void choose_target_size(const CLI::App& command, Options& options) {
-  refuse_beside("--target-size", command,
-                {"--mixed", "--megapixels", "--files", "--primitives", "--compare"});
-  if (std::find(options.operations.begin(), options.operations.end(), "encode") ==
-      options.operations.end())
-    fail(Exit::usage, "--target-size is for --operation encode: decoding makes no streams");
-  options.is_decoding_left_out = std::erase(options.operations, "decode") > 0;
-}
-
-namespace {
-
 /// Commas part the words, and a comma also parts the numbers of a list: 0 and 2 of cuda:0,2 belong
 /// together.
 Words join_lists(const Words& words) {
@@ -254,26 +220,6 @@ void check_counts(const char* option, std::vector<int>& counts, std::vector<int>
   for (const int n : counts)
     if (n < 1 || n > 1024) fail(Exit::usage, fmt::format("{}: {} is not 1 to 1024", option, n));
 }
-
-}  // namespace
-
-Selection selection(const Options& options) {
-  Selection selection = options.selection;
-  selection.cpu = options.devices.empty();
-  for (const std::string& word : join_lists(options.devices)) add_device(word, selection);
-  if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
-  selection.cpus = cpus_of(options);
-  std::vector<int> threads = {1};
-  if (usable_processors() > 1) threads.push_back(usable_processors());
-  check_counts("--threads", selection.threads, threads);
-  check_counts("--in-flight", selection.in_flight, {1, 2, 4, 8});
-  check_counts("--batch", selection.batches, {16});
-  check_counts("--peer-threads", selection.peer_threads, {1, 2, 4, 8, 16});
-  check_counts("--peer-batch", selection.peer_batches, {64});
-  return selection;
-}
-
-namespace {
 
 const std::vector<Subsampling> kSamplings = {Subsampling::s420, Subsampling::s422,
                                              Subsampling::s444, Subsampling::s440,
@@ -346,7 +292,65 @@ PixelFormat pixels_of(const std::string& word, Subsampling sampling) {
   fail(Exit::usage, "--pixels: '" + word + "' is not planar, rgb24, bgr24, nv12, ...");
 }
 
+template <typename T>
+std::string join(const std::vector<T>& values, const char* separator = ",") {
+  return fmt::format("{}", fmt::join(values, separator));
+}
+
+std::string devices_text(const Selection& selection) {
+  std::string text = selection.cpu ? "cpu" : "";
+  for (const int device : selection.cuda)
+    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", device);
+  for (const std::vector<int>& team : selection.teams)
+    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", join(team));
+  return text;
+}
+
+std::string goal_text(const Options& options) {
+  return options.target_size != 0 ? fmt::format("--target-size {}", options.target_size)
+                                  : "--quality " + join(options.qualities);
+}
+
 }  // namespace
+
+void add_options(CLI::App& command, Options& options) {
+  add_case_options(command, options);
+  add_coder_options(command, options);
+  add_time_options(command, options);
+  add_report_options(command, options);
+}
+
+void refuse_beside(const char* option, const CLI::App& command,
+                   std::initializer_list<const char*> options) {
+  for (const char* other : options)
+    if (command.count(other) > 0)
+      fail(Exit::usage, std::string(other) + " does not go with " + option);
+}
+
+void choose_target_size(const CLI::App& command, Options& options) {
+  refuse_beside("--target-size", command,
+                {"--mixed", "--megapixels", "--files", "--primitives", "--compare"});
+  if (std::find(options.operations.begin(), options.operations.end(), "encode") ==
+      options.operations.end())
+    fail(Exit::usage, "--target-size is for --operation encode: decoding makes no streams");
+  options.is_decoding_left_out = std::erase(options.operations, "decode") > 0;
+}
+
+Selection selection(const Options& options) {
+  Selection selection = options.selection;
+  selection.cpu = options.devices.empty();
+  for (const std::string& word : join_lists(options.devices)) add_device(word, selection);
+  if (options.devices.empty() && resolve_backend(Backend::cuda)) selection.cuda.push_back(0);
+  selection.cpus = cpus_of(options);
+  std::vector<int> threads = {1};
+  if (usable_processors() > 1) threads.push_back(usable_processors());
+  check_counts("--threads", selection.threads, threads);
+  check_counts("--in-flight", selection.in_flight, {1, 2, 4, 8});
+  check_counts("--batch", selection.batches, {16});
+  check_counts("--peer-threads", selection.peer_threads, {1, 2, 4, 8, 16});
+  check_counts("--peer-batch", selection.peer_batches, {64});
+  return selection;
+}
 
 std::vector<Case> cases_of(const Options& options, const std::string& input) {
   for (const std::string& word : options.restarts)
@@ -430,29 +434,6 @@ std::string limits_text(const Options& options) {
   }
   return text;
 }
-
-namespace {
-
-template <typename T>
-std::string join(const std::vector<T>& values, const char* separator = ",") {
-  return fmt::format("{}", fmt::join(values, separator));
-}
-
-std::string devices_text(const Selection& selection) {
-  std::string text = selection.cpu ? "cpu" : "";
-  for (const int device : selection.cuda)
-    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", device);
-  for (const std::vector<int>& team : selection.teams)
-    text += fmt::format("{}cuda:{}", text.empty() ? "" : ",", join(team));
-  return text;
-}
-
-std::string goal_text(const Options& options) {
-  return options.target_size != 0 ? fmt::format("--target-size {}", options.target_size)
-                                  : "--quality " + join(options.qualities);
-}
-
-}  // namespace
 
 std::string command_text(const Options& options, const Selection& selection) {
   if (options.primitives)

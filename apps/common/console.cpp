@@ -1,4 +1,3 @@
-// Messages and the progress line on stderr.
 // SPDX-License-Identifier: MIT
 #include "apps/common/console.hpp"
 

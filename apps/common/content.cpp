@@ -1,4 +1,3 @@
-// What comes beside the samples: metadata, colour profiles, sound, and what an output cannot keep.
 // SPDX-License-Identifier: MIT
 #include "apps/common/content.hpp"
 
@@ -16,11 +15,9 @@
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/options.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/text.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/content.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::app {

@@ -1,4 +1,3 @@
-// --device auto: the CPU or CUDA, from the size of the work; and CUDA's start beside other work.
 // SPDX-License-Identifier: MIT
 #include "apps/common/device_choice.hpp"
 

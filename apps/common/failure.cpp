@@ -1,10 +1,7 @@
-// Library errors -> exit codes.
 // SPDX-License-Identifier: MIT
 #include "apps/common/failure.hpp"
 
 #include <fmt/core.h>
-
-#include <utility>
 
 #include "apps/common/signals.hpp"
 

@@ -1,9 +1,7 @@
-// Distribution of the times per frame.
 // SPDX-License-Identifier: MIT
 #include "apps/common/figures.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -76,6 +74,12 @@ std::string psnr_components_text(const SquaredError& error) {
     text += fmt::format("{}{} {:.3f}", c == 0 ? "" : ", ", names[static_cast<std::size_t>(c)],
                         error.psnr(c));
   return text;
+}
+
+void add_lost_devices(nlohmann::json& to, const std::vector<LostDevice>& lost) {
+  for (const LostDevice& one : lost)
+    to["lost_devices"].push_back(
+        {{"device", fmt::format("cuda:{}", one.device)}, {"reason", one.why.message()}});
 }
 
 nlohmann::json psnr_json(double decibels) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "codec/base/frame_distance.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::app {
 
@@ -71,6 +71,9 @@ void add_psnr(Json& to, const SquaredError& error) {
   for (int c = 0; c < error.components; ++c)
     to["psnr_components"].emplace_back(psnr_json(error.psnr(c)));
 }
+
+/// "lost_devices", if there are any: devices that failed while others went on.
+void add_lost_devices(nlohmann::json& to, const std::vector<LostDevice>& lost);
 
 /// File names, tags and EXIF come from outside and need not be UTF-8, as JSON is: other bytes
 /// become U+FFFD. dump() alone would throw.

@@ -1,4 +1,3 @@
-// What `zerorun encode` and `zerorun decode` have in common.
 // SPDX-License-Identifier: MIT
 #include "apps/common/frame_command.hpp"
 

@@ -1,4 +1,3 @@
-// The layout of --help and --help-all.
 // SPDX-License-Identifier: MIT
 #include "apps/common/help.hpp"
 

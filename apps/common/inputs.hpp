@@ -13,9 +13,8 @@
 
 namespace zerorun::app {
 
-/// The input as JPEG packets; null if it holds none, so that it has to be opened as frames. stdin
-/// cannot be opened a second time: SourceOptions::opened holds it, or its first bytes decide. Other
-/// errors end the command.
+/// The input as JPEG packets; null if it holds none, so that it has to be opened as frames:
+/// SourceOptions::opened holds what was read of stdin. Other errors end the command.
 std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
                                                     const io::SourceOptions& options);
 

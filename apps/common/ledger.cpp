@@ -1,4 +1,3 @@
-// Tells what an output does not keep of an input.
 // SPDX-License-Identifier: MIT
 #include "apps/common/ledger.hpp"
 

@@ -1,4 +1,3 @@
-// The options that several commands share, and how they are read.
 // SPDX-License-Identifier: MIT
 #include "apps/common/options.hpp"
 
@@ -19,7 +18,6 @@
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/inputs.hpp"
 #include "codec/base/device_name.hpp"
-#include "zerorun/backend.hpp"
 
 namespace zerorun::app {
 namespace {

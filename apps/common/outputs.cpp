@@ -1,4 +1,3 @@
-// From the options of a command to sinks; files of reports; and the check of --verify.
 // SPDX-License-Identifier: MIT
 #include "apps/common/outputs.hpp"
 
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <initializer_list>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

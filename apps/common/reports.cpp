@@ -1,16 +1,13 @@
-// What a run of frames tells: progress, the file of --stats, and the summary.
 // SPDX-License-Identifier: MIT
 #include "apps/common/reports.hpp"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <string_view>
 
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/figures.hpp"
 #include "apps/common/text.hpp"
 #include "zerorun/status.hpp"
 
@@ -27,6 +24,14 @@ ProgressMode resolve(const ReportOptions& options) {
 
 double per_second(std::int64_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
+}
+
+/// To three decimals: a nanosecond.
+double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
+
+/// Begins with a comma.
+std::string psnr_csv(double decibels) {
+  return std::isinf(decibels) ? ",inf" : fmt::format(",{:.3f}", decibels);
 }
 
 }  // namespace
@@ -116,18 +121,6 @@ void print_failed_event(int exit_code, const std::string& sentence) {
   event["error"] = sentence;
   console::machine(json_text(event));
 }
-
-namespace {
-
-/// To three decimals: a nanosecond.
-double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
-
-/// Begins with a comma.
-std::string psnr_csv(double decibels) {
-  return std::isinf(decibels) ? ",inf" : fmt::format(",{:.3f}", decibels);
-}
-
-}  // namespace
 
 StatsFile::StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
                      bool with_psnr)
@@ -272,12 +265,7 @@ nlohmann::json RunSummary::json() const {
                             {"steps", steps.json()},
                             {"fps", ratio(static_cast<double>(frames), seconds)},
                             {verb + "_ms", times_json(times)}};
-  if (!lost_devices.empty()) {
-    nlohmann::json& list = summary["lost_devices"] = nlohmann::json::array();
-    for (const LostDevice& lost : lost_devices)
-      list.push_back(
-          {{"device", "cuda:" + std::to_string(lost.device)}, {"reason", lost.why.message()}});
-  }
+  add_lost_devices(summary, lost_devices);
   if (verb == "decode") {
     summary["concealed_frames"] = concealed_frames;
     summary["cpu_frames"] = cpu_frames;

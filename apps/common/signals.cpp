@@ -1,11 +1,9 @@
-// A thread waits for signals, so that no handler has to be async-signal-safe.
 // SPDX-License-Identifier: MIT
 #include "apps/common/signals.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>

@@ -1,11 +1,8 @@
-// How busy each step of a command was, and which one was the wall.
 // SPDX-License-Identifier: MIT
 #include "apps/common/step_meter.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
 
 namespace zerorun::app {
 namespace {
@@ -19,60 +16,39 @@ double percent_of(double busy, int threads, double seconds) {
   return std::min(100.0, 100.0 * busy / (seconds * threads));
 }
 
+struct StepFacts {
+  const char* name;
+  StepPool pool;
+};
+constexpr StepFacts kSteps[kStepCount] = {
+    {"read", StepPool::reader},        {"load", StepPool::lanes},
+    {"decode_input", StepPool::lanes}, {"convert", StepPool::lanes},
+    {"code", StepPool::lanes},         {"upload", StepPool::to_gpu},
+    {"kernels", StepPool::gpu},        {"download", StepPool::from_gpu},
+    {"compress", StepPool::lanes},     {"store", StepPool::lanes},
+    {"write", StepPool::writer}};
+
+StepPool pool_of(Step step) noexcept { return kSteps[static_cast<std::size_t>(step)].pool; }
+
 /// "Decoding the PNG files", the subject of the sentence.
 std::string activity(Step step, const StepWords& words) {
-  switch (step) {
-    case Step::read:
-    case Step::load:
-      return words.reading;
-    case Step::decode_input:
-      return "Decoding the " + words.input;
-    case Step::convert:
-      return "Converting the samples";
-    case Step::code:
-      return words.coding;
-    case Step::upload:
-      return "Copying to the GPU";
-    case Step::kernels:
-      return "Running the kernels of the GPU";
-    case Step::download:
-      return "Copying from the GPU";
-    case Step::compress:
-      return "Compressing the " + words.output;
-    case Step::store:
-    case Step::write:
-      return "Writing the output";
-  }
-  return "?";
+  const std::string all[kStepCount] = {words.reading,
+                                       words.reading,
+                                       "Decoding the " + words.input,
+                                       "Converting the samples",
+                                       words.coding,
+                                       "Copying to the GPU",
+                                       "Running the kernels of the GPU",
+                                       "Copying from the GPU",
+                                       "Compressing the " + words.output,
+                                       "Writing the output",
+                                       "Writing the output"};
+  return all[static_cast<std::size_t>(step)];
 }
 
-StepPool pool_of(Step step) noexcept {
-  switch (step) {
-    case Step::read:
-      return StepPool::reader;
-    case Step::upload:
-      return StepPool::to_gpu;
-    case Step::kernels:
-      return StepPool::gpu;
-    case Step::download:
-      return StepPool::from_gpu;
-    case Step::write:
-      return StepPool::writer;
-    default:
-      return StepPool::lanes;
-  }
-}
-
+/// Upload, kernels and download follow each other in both enumerations.
 Step step_of(DeviceStep step) noexcept {
-  switch (step) {
-    case DeviceStep::upload:
-      return Step::upload;
-    case DeviceStep::kernels:
-      return Step::kernels;
-    case DeviceStep::download:
-      return Step::download;
-  }
-  return Step::code;
+  return static_cast<Step>(static_cast<int>(Step::upload) + static_cast<int>(step));
 }
 
 /// What the wall did: "it kept 15.6 of 16 threads busy".
@@ -103,13 +79,7 @@ bool is_slower(const StepUse& a, const StepUse& b) {
 
 }  // namespace
 
-const char* name(Step step) noexcept {
-  constexpr std::array<const char*, kStepCount> kNames = {
-      "read",    "load",     "decode_input", "convert", "code", "upload",
-      "kernels", "download", "compress",     "store",   "write"};
-  const auto index = static_cast<std::size_t>(step);
-  return index < kNames.size() ? kNames[index] : "?";
-}
+const char* name(Step step) noexcept { return kSteps[static_cast<std::size_t>(step)].name; }
 
 std::string StepReport::text() const {
   std::string text;

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>

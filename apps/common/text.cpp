@@ -1,4 +1,3 @@
-// Numbers to text and back.
 // SPDX-License-Identifier: MIT
 #include "apps/common/text.hpp"
 

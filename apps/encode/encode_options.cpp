@@ -1,18 +1,14 @@
-// Options of `zerorun encode`, and the encoder's parameters from them.
 // SPDX-License-Identifier: MIT
 #include "apps/encode/encode_options.hpp"
 
 #include <fmt/core.h>
 
 #include <charconv>
-#include <cstdint>
 #include <span>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include "apps/common/console.hpp"
-#include "apps/common/content.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"

@@ -1,4 +1,3 @@
-// The reader, the decoders, and what the player sees of them.
 // SPDX-License-Identifier: MIT
 #include "apps/play/decode_ahead.hpp"
 
@@ -6,9 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "apps/common/failure.hpp"
@@ -16,7 +13,6 @@
 #include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "codec/base/try.hpp"
-#include "zerorun/decoder.hpp"
 
 namespace zerorun::app {
 

@@ -1,4 +1,3 @@
-// What lies over the pictures.
 // SPDX-License-Identifier: MIT
 #include "apps/play/overlay.hpp"
 
@@ -255,39 +254,21 @@ Status Histogram::update(const ConstFrameView& frame, Frame& mask) {
   high_ = low_ = 0;
   pixels_ = std::uint64_t{1} * static_cast<std::uint64_t>(frame.width) *
             static_cast<std::uint64_t>(frame.height);
-  frame.format == PixelFormat::bgrx32 ? count_rgb(frame, mask.view())
-                                      : count_luma(frame, mask.view());
+  channels_ = frame.format == PixelFormat::bgrx32 ? 3 : 1;
+  const std::ptrdiff_t step = channels_ == 3 ? 4 : 1;
+  const FrameView to_view = mask.view();
+  for (int y = 0; y < frame.height; ++y) {
+    const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
+    std::uint8_t* to = to_view.data[0] + y * to_view.stride_bytes[0];
+    for (int x = 0; x < frame.width; ++x, from += step, to += 4) {
+      for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) ++counts_[c][from[c]];
+      const std::uint8_t most = *std::max_element(from, from + channels_);
+      high_ += most == 255 ? 1 : 0;
+      low_ += most == 0 ? 1 : 0;
+      std::memcpy(to, (most == 255 ? kHigh : most == 0 ? kLow : kNone).data(), 4);
+    }
+  }
   return Status::ok();
-}
-
-void Histogram::count_luma(const ConstFrameView& frame, const FrameView& mask) {
-  channels_ = 1;
-  for (int y = 0; y < frame.height; ++y) {
-    const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
-    std::uint8_t* to = mask.data[0] + y * mask.stride_bytes[0];
-    for (int x = 0; x < frame.width; ++x, to += 4) {
-      ++counts_[0][from[x]];
-      std::memcpy(to, (from[x] == 255 ? kHigh : from[x] == 0 ? kLow : kNone).data(), 4);
-    }
-  }
-  high_ = counts_[0][255];
-  low_ = counts_[0][0];
-}
-
-void Histogram::count_rgb(const ConstFrameView& frame, const FrameView& mask) {
-  channels_ = 3;
-  for (int y = 0; y < frame.height; ++y) {
-    const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
-    std::uint8_t* to = mask.data[0] + y * mask.stride_bytes[0];
-    for (int x = 0; x < frame.width; ++x, from += 4, to += 4) {
-      for (std::size_t c = 0; c < 3; ++c) ++counts_[c][from[c]];
-      const bool high = std::max({from[0], from[1], from[2]}) == 255;
-      const bool low = (from[0] | from[1] | from[2]) == 0;
-      high_ += high ? 1 : 0;
-      low_ += low ? 1 : 0;
-      std::memcpy(to, (high ? kHigh : low ? kLow : kNone).data(), 4);
-    }
-  }
 }
 
 void Histogram::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {

@@ -141,9 +141,6 @@ class Histogram {
 
  private:
   using Counts = std::array<std::uint32_t, 256>;
-  void count_luma(const ConstFrameView& frame, const FrameView& mask);
-  void count_rgb(const ConstFrameView& frame, const FrameView& mask);
-
   int channels_ = 0;  // 1: luma; 3: blue, green, red
   std::array<Counts, 3> counts_{};
   std::uint64_t high_ = 0, low_ = 0, pixels_ = 0;

@@ -1,4 +1,3 @@
-// When each frame is shown: the clock, seeking, stepping, loops.
 // SPDX-License-Identifier: MIT
 #include "apps/play/playback.hpp"
 

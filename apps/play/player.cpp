@@ -1,4 +1,3 @@
-// The player: events, the mouse, what is drawn and when.
 // SPDX-License-Identifier: MIT
 #include "apps/play/player.hpp"
 
@@ -7,9 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "apps/common/console.hpp"
 #include "apps/common/outputs.hpp"
@@ -152,8 +148,12 @@ void Player::run() {
     update_overlay();
     if (needs_draw_) draw();
     SDL_Event event;
-    const int wait_ms = static_cast<int>(playback_.wait_seconds() * 1e3);
-    if (SDL_WaitEventTimeout(&event, std::max(wait_ms, 1)) == 0) continue;
+    if (SDL_PollEvent(&event) == 0) {
+      // Not SDL_WaitEventTimeout(): for that SDL wakes itself by messages to the window, and Xlib
+      // ends the process if one comes when the window is gone.
+      SDL_Delay(static_cast<Uint32>(std::clamp(playback_.wait_seconds() * 1e3, 1.0, 10.0)));
+      continue;
+    }
     do handle(event);
     while (!quits_ && SDL_PollEvent(&event) != 0);
   }

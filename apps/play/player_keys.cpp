@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include "apps/play/decode_ahead.hpp"
 #include "codec/base/try.hpp"

@@ -1,10 +1,8 @@
-// The values of the pixel under the mouse.
 // SPDX-License-Identifier: MIT
 #include "apps/play/probe.hpp"
 
 #include <fmt/core.h>
 
-#include <cmath>
 #include <utility>
 
 #include "apps/common/inputs.hpp"

@@ -1,4 +1,3 @@
-// The content of the window.
 // SPDX-License-Identifier: MIT
 #include "apps/play/screen.hpp"
 
@@ -7,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <string>
 #include <utility>
 
 #include "apps/play/session.hpp"
@@ -22,6 +20,20 @@ SDL_FPoint shown_size(const PictureShape& shape, bool with_aspect) {
   if (with_aspect && shape.pixel_aspect > 0) width *= shape.pixel_aspect;
   if (shape.rotation_degrees % 180 != 0) std::swap(width, height);
   return {static_cast<float>(width), static_cast<float>(height)};
+}
+
+/// If the renderer states no limit. Even, so that tiles hold whole chroma samples.
+constexpr int kUsualMaxSize = 8192;
+
+Status sdl_failure(const char* what) {
+  return Status(Errc::device_failure, std::string(what) + ": " + SDL_GetError());
+}
+
+SDL_FRect turned(SDL_FRect unit, const Placement& placement) {
+  if (placement.mirrored) unit.x = 1 - unit.x - unit.w;
+  for (int turned = 0; turned < placement.rotation_degrees; turned += 90)
+    unit = {1 - unit.y - unit.h, unit.x, unit.h, unit.w};
+  return unit;
 }
 
 }  // namespace
@@ -82,51 +94,12 @@ std::optional<SDL_Point> pixel_at(const PictureShape& shape, const Placement& pl
   const double down = static_cast<double>((point.y - placement.box.y) / placement.box.h);
   if (!(across >= 0 && across < 1 && down >= 0 && down < 1)) return std::nullopt;
   double x = across, y = down;
-  switch (placement.rotation_degrees) {
-    case 90:
-      x = down;
-      y = 1 - across;
-      break;
-    case 180:
-      x = 1 - across;
-      y = 1 - down;
-      break;
-    case 270:
-      x = 1 - down;
-      y = across;
-      break;
-    default:
-      break;
-  }
+  for (int turned = 0; turned < placement.rotation_degrees; turned += 90)
+    x = std::exchange(y, 1 - x);
   if (placement.mirrored) x = 1 - x;
   return SDL_Point{std::clamp(static_cast<int>(x * shape.width), 0, shape.width - 1),
                    std::clamp(static_cast<int>(y * shape.height), 0, shape.height - 1)};
 }
-
-namespace {
-
-/// If the renderer states no limit. Even, so that tiles hold whole chroma samples.
-constexpr int kUsualMaxSize = 8192;
-
-Status sdl_failure(const char* what) {
-  return Status(Errc::device_failure, std::string(what) + ": " + SDL_GetError());
-}
-
-SDL_FRect turned(SDL_FRect unit, const Placement& placement) {
-  if (placement.mirrored) unit.x = 1 - unit.x - unit.w;
-  switch (placement.rotation_degrees) {
-    case 90:
-      return {1 - unit.y - unit.h, unit.x, unit.h, unit.w};
-    case 180:
-      return {1 - unit.x - unit.w, 1 - unit.y - unit.h, unit.w, unit.h};
-    case 270:
-      return {unit.y, 1 - unit.x - unit.w, unit.h, unit.w};
-    default:
-      return unit;
-  }
-}
-
-}  // namespace
 
 Picture::Picture(SDL_Renderer* renderer, bool is_blended)
     : renderer_(renderer), is_blended_(is_blended), max_size_(kUsualMaxSize) {

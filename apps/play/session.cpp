@@ -1,17 +1,13 @@
-// The inputs of a run and their decoders, its report, and a run without a window.
 // SPDX-License-Identifier: MIT
 #include "apps/play/session.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <utility>
 
 #include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/figures.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/common/text.hpp"
@@ -130,9 +126,7 @@ nlohmann::json PlayReport::json() const {
       {"bytes", counts.bytes},
       {"fps", ratio(decoded, seconds)},
       {"decode_ms", {{"mean", ratio(counts.total_ms, decoded)}, {"max", counts.max_ms}}}};
-  for (const LostDevice& lost : lost_devices)
-    out["lost_devices"].push_back(
-        {{"device", fmt::format("cuda:{}", lost.device)}, {"reason", lost.why.message()}});
+  add_lost_devices(out, lost_devices);
   if (times && times->count() > 0) out["decode_ms"] = times_json(*times);
   if (sound)
     out["sound"] = {

@@ -1,4 +1,3 @@
-// The sound of the input, played in step with the clock.
 // SPDX-License-Identifier: MIT
 #include "apps/play/sound.hpp"
 

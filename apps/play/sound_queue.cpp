@@ -1,4 +1,3 @@
-// Samples between the thread that reads them and the one that plays them.
 // SPDX-License-Identifier: MIT
 #include "apps/play/sound_queue.hpp"
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "apps/play/decode_ahead.hpp"
 

@@ -1,9 +1,6 @@
-// The window of `zerorun play`, by SDL: its size when it was closed last, and the scale of texts.
 // SPDX-License-Identifier: MIT
 #include "apps/play/window.hpp"
 
-#include <SDL.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,42 +66,6 @@ void remember_window_size(SDL_Point size) {
   }
   fs::rename(part, path, error);
   if (error) fs::remove(part, error);
-}
-
-class XConnection {
- public:
-  XConnection() {
-    const char* driver = SDL_GetCurrentVideoDriver();
-    if (driver == nullptr || std::string_view(driver) != "x11") return;
-    library_ = SDL_LoadObject("libX11.so.6");
-    const auto open = function<void* (*)(const char*)>("XOpenDisplay");
-    if (open != nullptr) display_ = open(nullptr);
-  }
-  ~XConnection() {
-    const auto close = function<int (*)(void*)>("XCloseDisplay");
-    if (display_ != nullptr && close != nullptr) close(display_);
-    if (library_ != nullptr) SDL_UnloadObject(library_);
-  }
-  XConnection(const XConnection&) = delete;
-  XConnection& operator=(const XConnection&) = delete;
-
- private:
-  template <typename Function>
-  Function function(const char* name) const {
-    return library_ == nullptr ? nullptr
-                               : reinterpret_cast<Function>(SDL_LoadFunction(library_, name));
-  }
-
-  void* library_ = nullptr;
-  void* display_ = nullptr;
-};
-
-/// Returns when an X server has done what SDL has asked for so far. Call it before a window is
-/// destroyed: SDL wakes itself by messages to the window over a connection of their own, and Xlib
-/// ends the process if one comes when the window is gone.
-void wait_for_x_server() {
-  // The server reads all connections in turn, and a new one needs several of its answers.
-  const XConnection connection;
 }
 
 constexpr double kUsualDpi = 96.0, kLargestScale = 8.0;
@@ -204,8 +165,6 @@ Window::Window(const std::string& title, int width, int height, bool full_screen
   SDL_StartTextInput();
   update_scale();
 }
-
-Window::~Window() { wait_for_x_server(); }
 
 void Window::update_scale() { scale_ = display_scale(window_.get(), renderer_.get()); }
 

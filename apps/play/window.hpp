@@ -34,9 +34,6 @@ class Window {
   /// A window for a picture of this size, as large as the last one if its size was remembered, and
   /// smaller than the screen. Ends the command (exit 5) on errors.
   Window(const std::string& title, int width, int height, bool full_screen);
-  ~Window();
-  Window(const Window&) = delete;
-  Window& operator=(const Window&) = delete;
 
   SDL_Renderer* renderer() const noexcept { return renderer_.get(); }
   SDL_Point size() const;                           ///< of the drawing area, in pixels

@@ -1,4 +1,3 @@
-// Landlock says which files may be opened, and seccomp which system calls there are.
 // SPDX-License-Identifier: MIT
 #include <asm/sockios.h>
 #include <fcntl.h>
@@ -15,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
 
 #include "apps/sandbox/kernel_rights.hpp"
 

@@ -1,4 +1,3 @@
-// --sandbox: the files that the child may open, the child, and the parent that waits for it.
 // SPDX-License-Identifier: MIT
 #include "apps/sandbox/sandbox.hpp"
 

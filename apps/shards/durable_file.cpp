@@ -1,4 +1,3 @@
-// A file that is on the disk when a call says so.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/durable_file.hpp"
 
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <string>
 #include <system_error>
 
 #include "codec/base/interruptions.hpp"
@@ -29,6 +27,18 @@ int open_flags(DurableFile::Open how) noexcept {
     default:
       return kAlways | O_RDWR | O_CREAT | O_NONBLOCK;
   }
+}
+
+Status sync_path(const std::string& path, int flags) {
+  const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+  // A folder may be one to write to, but not to read: then there is no way to sync it.
+  if (file < 0 && errno == EACCES && (flags & O_DIRECTORY) != 0) return Status::ok();
+  if (file < 0) return file_failure(Errc::write_failed, path, errno);
+  // Some file systems cannot sync a folder (EINVAL): they write names at once.
+  const bool done = ::fsync(file) == 0 || errno == EINVAL;
+  const int reason = errno;
+  ::close(file);
+  return done ? Status::ok() : file_failure(Errc::write_failed, path, reason);
 }
 
 }  // namespace
@@ -131,22 +141,6 @@ void EarlyWriteback::reached(std::int64_t end) noexcept {
 #endif
   begun_ = end;
 }
-
-namespace {
-
-Status sync_path(const std::string& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
-  // A folder may be one to write to, but not to read: then there is no way to sync it.
-  if (file < 0 && errno == EACCES && (flags & O_DIRECTORY) != 0) return Status::ok();
-  if (file < 0) return file_failure(Errc::write_failed, path, errno);
-  // Some file systems cannot sync a folder (EINVAL): they write names at once.
-  const bool done = ::fsync(file) == 0 || errno == EINVAL;
-  const int reason = errno;
-  ::close(file);
-  return done ? Status::ok() : file_failure(Errc::write_failed, path, reason);
-}
-
-}  // namespace
 
 Status sync_folder(const std::string& folder) { return sync_path(folder, O_DIRECTORY); }
 

@@ -1,4 +1,3 @@
-// XXH3 with 64 bits, by libxxhash.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/hash.hpp"
 

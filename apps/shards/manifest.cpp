@@ -1,4 +1,3 @@
-// What is known about a shard, as JSON and as lines of a journal.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/manifest.hpp"
 
@@ -14,7 +13,6 @@
 #include <type_traits>
 
 #include "apps/common/figures.hpp"
-#include "apps/common/text.hpp"
 #include "apps/shards/hash.hpp"
 #include "codec/base/try.hpp"
 

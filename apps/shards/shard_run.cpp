@@ -1,5 +1,3 @@
-// A run of `encode` or `decode` that makes one shard, or the whole output so that it can go on
-// after a kill.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/shard_run.hpp"
 
@@ -12,19 +10,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/inputs.hpp"
 #include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_set.hpp"
 #include "codec/base/folder_names.hpp"
@@ -49,15 +42,10 @@ struct AnySource {
 AnySource open_any(const InputOptions& input) {
   const io::SourceOptions options = source_options(input, {.backend = Backend::cpu});
   AnySource source;
-  auto packets = io::open_packets(input_location(input), options);
-  if (packets) {
-    source.packets = *std::move(packets);
-    return source;
-  }
-  if (packets.status().code() != Errc::unknown_format)
-    fail(Exit::input, input.name, packets.status());
-  source.frames =
-      value_or_fail(io::open_frames(input_location(input), options), Exit::input, input.name);
+  source.packets = open_jpeg_packets(input, options);
+  if (!source.packets)
+    source.frames =
+        value_or_fail(io::open_frames(input_location(input), options), Exit::input, input.name);
   return source;
 }
 
@@ -85,38 +73,6 @@ nlohmann::ordered_json files_identity(const InputOptions& input, const FrameSpan
   }
   return {{"path", input.name}, {"files", files}, {"stamps", hash_text(hash.value())}};
 }
-
-}  // namespace
-
-FrameCount count_frames(const InputOptions& input) {
-  AnySource source = open_any(input);
-  if (source.info().frame_count >= 0) return {source.info().frame_count, false};
-  if (source.packets) {
-    const auto listed = io::count_listed_frames(input_location(input),
-                                                source_options(input, {.backend = Backend::cpu}));
-    if (listed && *listed >= 0) return {*listed, true};
-  }
-  for (std::int64_t count = 0;; ++count) {
-    const auto more = source.next();
-    if (!more) fail_input(input.name, more.status(), source.info().is_jpeg);
-    if (!*more) return {count, true};
-  }
-}
-
-bool has_frames(const InputOptions& input) {
-  const auto more = open_any(input).next();
-  return more && *more;
-}
-
-nlohmann::ordered_json input_identity(const InputOptions& input, const FrameSpan& span) {
-  struct stat info {};
-  const bool is_file =
-      input.name[0] != '@' && ::stat(input.name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-  if (!is_file) return files_identity(input, span);
-  return {{"path", input.name}, {"size", info.st_size}, {"time", stamp(info)}};
-}
-
-namespace {
 
 constexpr std::pair<std::string_view, const char*> kSampleRanges[] = {
     {"auto", ""}, {"limited", "tv"}, {"full", "pc"}};
@@ -177,7 +133,59 @@ void choose_gpu(DeviceOptions& device) {
   if (count > 0) device.index = static_cast<int>(static_cast<std::size_t>(*rank) % count);
 }
 
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error || !std::filesystem::is_directory(folder, error))
+    fail(Exit::output, folder,
+         Status(Errc::open_failed, error ? error.message() : "it is not a directory"));
+  if (const Status status = sync_folder(folder_of(folder)); !status)
+    fail(Exit::output, folder, status);
+}
+
+bool same_bytes(const std::string& one, const std::string& other) {
+  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
+  std::vector<char> from_a(std::size_t{1} << 20), from_b(from_a.size());
+  while (a && b) {
+    a.read(from_a.data(), static_cast<std::streamsize>(from_a.size()));
+    b.read(from_b.data(), static_cast<std::streamsize>(from_b.size()));
+    const auto count = static_cast<std::ptrdiff_t>(a.gcount());
+    if (a.gcount() != b.gcount() ||
+        !std::equal(from_a.begin(), from_a.begin() + count, from_b.begin()))
+      return false;
+  }
+  return a.eof() && b.eof();
+}
+
 }  // namespace
+
+FrameCount count_frames(const InputOptions& input) {
+  AnySource source = open_any(input);
+  if (source.info().frame_count >= 0) return {source.info().frame_count, false};
+  if (source.packets) {
+    const auto listed = io::count_listed_frames(input_location(input),
+                                                source_options(input, {.backend = Backend::cpu}));
+    if (listed && *listed >= 0) return {*listed, true};
+  }
+  for (std::int64_t count = 0;; ++count) {
+    const auto more = source.next();
+    if (!more) fail_input(input.name, more.status(), source.info().is_jpeg);
+    if (!*more) return {count, true};
+  }
+}
+
+bool has_frames(const InputOptions& input) {
+  const auto more = open_any(input).next();
+  return more && *more;
+}
+
+nlohmann::ordered_json input_identity(const InputOptions& input, const FrameSpan& span) {
+  struct stat info {};
+  const bool is_file =
+      input.name[0] != '@' && ::stat(input.name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  if (!is_file) return files_identity(input, span);
+  return {{"path", input.name}, {"size", info.st_size}, {"time", stamp(info)}};
+}
 
 void add_shard_options(CLI::App& app, ShardOptions& options, std::string& sample_range) {
   app.option_defaults()->group("Shards");
@@ -250,20 +258,6 @@ std::shared_ptr<ShardRun> ShardRun::plan(FrameOptions& options, const char* comm
   run->set_range();
   return run;
 }
-
-namespace {
-
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directory(folder, error);
-  if (error || !std::filesystem::is_directory(folder, error))
-    fail(Exit::output, folder,
-         Status(Errc::open_failed, error ? error.message() : "it is not a directory"));
-  if (const Status status = sync_folder(folder_of(folder)); !status)
-    fail(Exit::output, folder, status);
-}
-
-}  // namespace
 
 void ShardRun::take() {
   if (is_whole_output_ && !options_.output.overwrite && wanted_.kind != ShardKind::pictures &&
@@ -418,8 +412,7 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
                   fmt::format("the next frame has {}x{} pixels, but the video began with {}x{}",
                               options.width, options.height, head.sink.width, head.sink.height));
   }
-  writer_ = std::make_unique<ShardWriter>(paths_, std::move(head), std::move(open_.frames),
-                                          std::move(open_.journal), std::move(open_.data));
+  open_writer(std::move(head));
   return Status::ok();
 }
 
@@ -476,24 +469,6 @@ std::string ShardRun::words() const {
   return "shard " + shard_stem(wanted_.shard, wanted_.span) + " of " + output_name_;
 }
 
-namespace {
-
-bool same_bytes(const std::string& one, const std::string& other) {
-  std::ifstream a(one, std::ios::binary), b(other, std::ios::binary);
-  std::vector<char> from_a(std::size_t{1} << 20), from_b(from_a.size());
-  while (a && b) {
-    a.read(from_a.data(), static_cast<std::streamsize>(from_a.size()));
-    b.read(from_b.data(), static_cast<std::streamsize>(from_b.size()));
-    const auto count = static_cast<std::ptrdiff_t>(a.gcount());
-    if (a.gcount() != b.gcount() ||
-        !std::equal(from_a.begin(), from_a.begin() + count, from_b.begin()))
-      return false;
-  }
-  return a.eof() && b.eof();
-}
-
-}  // namespace
-
 Exit ShardRun::finish() {
   if (is_input_changed_)
     fail(Exit::input, input_.name + " was changed while it was read, so " + words() +
@@ -504,7 +479,7 @@ Exit ShardRun::finish() {
       none.width = none.height = 1;
       if (const Status status = begin(none, ""); !status) fail(Exit::output, words(), status);
     } else {
-      open_shard_again();
+      open_writer(open_.head);
     }
     if (const Status status = writer_->complete(); !status) fail(Exit::output, words(), status);
     is_complete_ = true;
@@ -520,8 +495,8 @@ Exit ShardRun::finish() {
   return Exit::done;
 }
 
-void ShardRun::open_shard_again() {
-  writer_ = std::make_unique<ShardWriter>(paths_, open_.head, std::move(open_.frames),
+void ShardRun::open_writer(ShardHead head) {
+  writer_ = std::make_unique<ShardWriter>(paths_, std::move(head), std::move(open_.frames),
                                           std::move(open_.journal), std::move(open_.data));
 }
 

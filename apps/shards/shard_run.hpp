@@ -92,7 +92,7 @@ class ShardRun {
   bool has_rest() const;
   Status begin(const io::SinkOptions& options, const std::string& format);
   Status write_head(const ShardHead& head);
-  void open_shard_again();
+  void open_writer(ShardHead head);
   void fill_next(const io::FrameTime& time, std::uint64_t hash, std::int64_t bytes) noexcept;
   bool reaches_end() const noexcept;
   Exit tell_interrupted() const;

@@ -1,22 +1,16 @@
-// The shards of an output, as they lie in a folder: read, checked, put in order, and joined.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/shard_set.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <memory>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/shards/hash.hpp"
-#include "apps/shards/manifest.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "apps/shards/shard_state.hpp"
 #include "codec/base/folder_names.hpp"

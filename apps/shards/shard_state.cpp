@@ -1,4 +1,3 @@
-// A shard that is being made: what an earlier run left of it, and the writer of its frames.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/shard_state.hpp"
 
@@ -86,6 +85,13 @@ void unname_data(const ShardPaths& paths) {
   if (!paths.data.empty() && !is_there(paths.data_part) && is_there(paths.data))
     std::rename(paths.data.c_str(), paths.data_part.c_str());
 }
+
+/// When the thread begins to make frames durable: early enough that add() does not wait.
+constexpr std::int64_t kFewFrames = 32;
+constexpr std::chrono::milliseconds kFewSeconds{1000};
+
+/// Times beyond these cannot be in a manifest (parse_manifest()).
+constexpr std::int64_t kMostTicks = INT64_MAX / 4;
 
 }  // namespace
 
@@ -206,17 +212,6 @@ Status clear(const ShardPaths& paths, DurableFile& journal) {
   }
   return journal.cut(0);
 }
-
-namespace {
-
-/// When the thread begins to make frames durable: early enough that add() does not wait.
-constexpr std::int64_t kFewFrames = 32;
-constexpr std::chrono::milliseconds kFewSeconds{1000};
-
-/// Times beyond these cannot be in a manifest (parse_manifest()).
-constexpr std::int64_t kMostTicks = INT64_MAX / 4;
-
-}  // namespace
 
 ShardWriter::ShardWriter(ShardPaths paths, ShardHead head, std::vector<ShardFrame> frames,
                          std::unique_ptr<DurableFile> journal, std::unique_ptr<DurableFile> data)

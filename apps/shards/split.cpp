@@ -1,11 +1,8 @@
-// Which frames a shard has: pure functions of numbers and words.
 // SPDX-License-Identifier: MIT
 #include "apps/shards/split.hpp"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
-#include <utility>
 
 #include "apps/common/text.hpp"
 

@@ -1,5 +1,5 @@
 # Times the Python package beside Pillow, simplejpeg and PyTurboJPEG on the CPU, where all take turns, and a
-# folder of small files. apps/python/benchmark.py times pictures on a GPU.
+# folder of small files. gpu_benchmark.py times pictures on a GPU.
 # SPDX-License-Identifier: MIT
 """usage: python tests/python/benchmark.py [--size 3840x2160] [--quality 90] [--rounds 15] PHOTO...
        python tests/python/benchmark.py --folder 10000 [--device cuda] PHOTO..."""

@@ -61,11 +61,9 @@ for cuda in "${CUDA_PATH:-/usr/local/cuda}/include"; do
   "$bin/pip" install -q nanobind
   include=$("$bin/python" -c 'import nanobind, sysconfig
 print("-isystem", nanobind.include_dir(), "-isystem", sysconfig.get_path("include"))')
-  for source in apps/python/binding/device_{batch,coders,memory}.cpp; do
-    # shellcheck disable=SC2086
-    ${CXX:-g++} -std=c++20 -fsyntax-only -fvisibility=hidden -Wall -Wextra -Wconversion -Wshadow \
-      -Werror -DZERORUN_HAVE_CUDA -I. -Icodec/include -Icuda/include -isystem "$cuda" $include "$source"
-  done
+  # shellcheck disable=SC2086
+  ${CXX:-g++} -std=c++20 -fsyntax-only -fvisibility=hidden -Wall -Wextra -Wconversion -Wshadow \
+    -Werror -DZERORUN_HAVE_CUDA -I. -Icodec/include -Icuda/include -isystem "$cuda" $include apps/python/binding/device.cpp
 done
 cd tests/python
 exec "$bin/python" -X faulthandler -m pytest -q "$@"

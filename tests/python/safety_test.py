@@ -45,8 +45,8 @@ def test_the_program_ends_while_daemon_threads_call(call):
         assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("call", ["zerorun.encode_batch([image] * 8, device='cpu', workers=1)",
-                                  "zerorun.decode_batch([jpeg] * 8, device='cpu', workers=1)"])
+@pytest.mark.parametrize("call", ["zerorun.encode_batch([image] * 8, device='cpu', workers=2)",
+                                  "zerorun.decode_batch([jpeg] * 8, device='cpu', workers=2)"])
 def test_a_batch_may_outlive_the_interpreter(call):
     """The batch is held up in sleep(SIGHUP), one second, while the interpreter goes; then exit calls sleep(2)."""
     program = textwrap.dedent(f"""

@@ -1,4 +1,3 @@
-// The ways of one case from file to file: zerorun's on each device, FFmpeg's, and their floors.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/files/files.hpp"
 
@@ -10,13 +9,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <regex>
 #include <system_error>
-#include <thread>
 
 #include "apps/bench/report/report.hpp"
-#include "apps/bench/result.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"

@@ -93,6 +93,52 @@ Status write_files(const std::string& folder, std::int64_t frames,
   });
 }
 
+/// The settings of posix_spawn(), freed at the end.
+class SpawnSettings {
+ public:
+  SpawnSettings(const std::string& out, const std::string& log) {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO,
+                                     out.empty() ? "/dev/null" : out.c_str(), kWrite, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), kWrite, 0600);
+    // This program blocks some signals and ignores SIGPIPE; a child would inherit both.
+    sigset_t none, pipe;
+    sigemptyset(&none);
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &pipe);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+/// Blocks until the child has ended.
+ChildRun wait_for(pid_t child, const Stopwatch& watch) {
+  int state = 0;
+  rusage used{};
+  while (wait4(child, &state, 0, &used) < 0 && errno == EINTR) {
+  }
+  const double seconds = watch.seconds();
+  const int code = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+  return {code, seconds, seconds_of(used.ru_utime) + seconds_of(used.ru_stime)};
+}
+
 }  // namespace
 
 int floor_threads() noexcept { return std::min(usable_processors(), kFloorThreads); }
@@ -155,56 +201,6 @@ Result<double> time_writing(const std::string& folder, Layout layout, std::int64
   }
   return watch.seconds();
 }
-
-namespace {
-
-/// The settings of posix_spawn(), freed at the end.
-class SpawnSettings {
- public:
-  SpawnSettings(const std::string& out, const std::string& log) {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO,
-                                     out.empty() ? "/dev/null" : out.c_str(), kWrite, 0600);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), kWrite, 0600);
-    // This program blocks some signals and ignores SIGPIPE; a child would inherit both.
-    sigset_t none, pipe;
-    sigemptyset(&none);
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &pipe);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-};
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-}
-
-/// Blocks until the child has ended.
-ChildRun wait_for(pid_t child, const Stopwatch& watch) {
-  int state = 0;
-  rusage used{};
-  while (wait4(child, &state, 0, &used) < 0 && errno == EINTR) {
-  }
-  const double seconds = watch.seconds();
-  const int code = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
-  return {code, seconds, seconds_of(used.ru_utime) + seconds_of(used.ru_stime)};
-}
-
-}  // namespace
 
 Result<ChildRun> run_child(const std::vector<std::string>& words, const std::string& out,
                            const std::string& log) {

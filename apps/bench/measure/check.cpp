@@ -7,17 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <deque>
 #include <limits>
-#include <optional>
-#include <span>
-#include <utility>
 
 #include "apps/common/failure.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "codec/base/thread_pool.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {
 namespace {
@@ -112,62 +107,6 @@ class StreamCheck {
   SquaredError error_;
 };
 
-}  // namespace
-
-bool same_samples(const ConstFrameView& a, const ConstFrameView& b) {
-  return squared_error(a, b).psnr() == std::numeric_limits<double>::infinity();
-}
-
-Status differs_from_cpu(std::size_t index) {
-  return Status(Errc::verify_mismatch,
-                fmt::format("frame {} differs from the output of the CPU", index));
-}
-
-double psnr_of(const SquaredError& error) { return std::min(error.psnr(), 99.99); }
-
-Result<CheckResult> check_encoder(Runner& runner, bool ours, const FrameSet& frames,
-                                  const Reference& reference) {
-  ZR_TRY(runner.attach());
-  StreamCheck check;
-  ZR_TRY(check.open(frames.view(0), 0));
-  CheckResult result;
-  std::vector<std::byte> jpeg;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    ZR_TRY(runner.start(i));
-    ZR_TRY(runner.finish());
-    ZR_TRY(runner.stream(jpeg));
-    if (ours && jpeg != reference.streams[i]) return differs_from_cpu(i);
-    ZR_TRY(check.add(jpeg, frames.view(i)));
-    result.stream_bytes += static_cast<double>(jpeg.size()) / static_cast<double>(frames.size());
-  }
-  result.psnr = psnr_of(check.error());
-  ZR_TRY(check_psnr(result.psnr, reference));
-  result.text = ours ? "same bytes as the CPU, decoded by " : "decoded by ";
-  result.text += check.decoder_name();
-  return result;
-}
-
-Result<CheckResult> check_decoder(const std::vector<std::unique_ptr<Runner>>& runners,
-                                  std::size_t together, bool ours, const FrameSet& frames,
-                                  const Reference& reference) {
-  std::vector<PictureCheck> parts;
-  for (const auto& runner : runners) parts.emplace_back(*runner, ours, frames, reference);
-  std::atomic<std::size_t> next{0};
-  ZR_TRY(in_threads(parts.size(), [&](std::size_t i) { return parts[i].run(next, together); }));
-  SquaredError error;
-  for (const PictureCheck& part : parts) error.add(part.error());
-  CheckResult result;
-  result.stream_bytes = reference.stream_bytes;
-  result.psnr = ours ? reference.pictures_psnr : psnr_of(error);
-  ZR_TRY(check_psnr(result.psnr, reference));
-  result.text = ours                         ? "same samples as the CPU"
-                : reference.pictures.empty() ? "compared with the CPU's picture"
-                                             : "compared with the source";
-  return result;
-}
-
-namespace {
-
 /// A peer may round differently, but its pictures may be worse than zerorun's by this at most.
 constexpr double kPsnrTolerance = 1.0;
 /// Rounding decides about a higher PSNR: a frame that was JPEG before comes back almost unchanged.
@@ -246,6 +185,58 @@ class ReferenceMaker {
 };
 
 }  // namespace
+
+bool same_samples(const ConstFrameView& a, const ConstFrameView& b) {
+  return squared_error(a, b).psnr() == std::numeric_limits<double>::infinity();
+}
+
+Status differs_from_cpu(std::size_t index) {
+  return Status(Errc::verify_mismatch,
+                fmt::format("frame {} differs from the output of the CPU", index));
+}
+
+double psnr_of(const SquaredError& error) { return std::min(error.psnr(), 99.99); }
+
+Result<CheckResult> check_encoder(Runner& runner, bool ours, const FrameSet& frames,
+                                  const Reference& reference) {
+  ZR_TRY(runner.attach());
+  StreamCheck check;
+  ZR_TRY(check.open(frames.view(0), 0));
+  CheckResult result;
+  std::vector<std::byte> jpeg;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    ZR_TRY(runner.start(i));
+    ZR_TRY(runner.finish());
+    ZR_TRY(runner.stream(jpeg));
+    if (ours && jpeg != reference.streams[i]) return differs_from_cpu(i);
+    ZR_TRY(check.add(jpeg, frames.view(i)));
+    result.stream_bytes += static_cast<double>(jpeg.size()) / static_cast<double>(frames.size());
+  }
+  result.psnr = psnr_of(check.error());
+  ZR_TRY(check_psnr(result.psnr, reference));
+  result.text = ours ? "same bytes as the CPU, decoded by " : "decoded by ";
+  result.text += check.decoder_name();
+  return result;
+}
+
+Result<CheckResult> check_decoder(const std::vector<std::unique_ptr<Runner>>& runners,
+                                  std::size_t together, bool ours, const FrameSet& frames,
+                                  const Reference& reference) {
+  std::vector<PictureCheck> parts;
+  for (const auto& runner : runners) parts.emplace_back(*runner, ours, frames, reference);
+  std::atomic<std::size_t> next{0};
+  ZR_TRY(in_threads(parts.size(), [&](std::size_t i) { return parts[i].run(next, together); }));
+  SquaredError error;
+  for (const PictureCheck& part : parts) error.add(part.error());
+  CheckResult result;
+  result.stream_bytes = reference.stream_bytes;
+  result.psnr = ours ? reference.pictures_psnr : psnr_of(error);
+  ZR_TRY(check_psnr(result.psnr, reference));
+  result.text = ours                         ? "same samples as the CPU"
+                : reference.pictures.empty() ? "compared with the CPU's picture"
+                                             : "compared with the source";
+  return result;
+}
 
 EncodeParams encode_params(const Case& what, Backend backend, int device) {
   EncodeParams params;

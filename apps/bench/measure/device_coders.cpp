@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "apps/bench/measure/measure.hpp"
 #include "codec/base/place_planes.hpp"
 #include "zerorun/cuda.hpp"
 

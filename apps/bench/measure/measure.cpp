@@ -1,4 +1,3 @@
-// Measurements: the clock is steady_clock on the host, what a caller of the coder would see.
 // SPDX-License-Identifier: MIT
 #include "apps/bench/measure/measure.hpp"
 
@@ -11,15 +10,12 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "apps/bench/result.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/figures.hpp"
 #include "codec/arith/integer.hpp"
 
 namespace zerorun::app::bench {

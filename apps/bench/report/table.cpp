@@ -8,14 +8,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <string_view>
 #include <tuple>
 
 #include "apps/bench/measure/measure.hpp"
-#include "apps/bench/result.hpp"
 #include "apps/common/text.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "zerorun/backend.hpp"
@@ -54,37 +51,6 @@ std::string memory_text(const std::string& kibibytes) {
   if (error != std::errc()) return {};
   return fmt::format("{:.1f} GiB", value / (1 << 20));
 }
-
-}  // namespace
-
-double machine_load() {
-  double minute = 0;
-  return getloadavg(&minute, 1) == 1 ? minute : -1;
-}
-
-Facts machine_facts(const std::vector<int>& cuda) {
-  Facts facts;
-  facts.emplace_back("date",
-                     fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr))));
-  facts.emplace_back("zerorun", version());
-  facts.emplace_back("compiler", fmt::format("{} {}", ZERORUN_COMPILER, ZERORUN_BUILD_TYPE));
-  if (have_libjpeg()) facts.emplace_back("peer", libjpeg_version());
-  add_if_known(facts, "cpu", value_of("/proc/cpuinfo", "model name"));
-  facts.emplace_back("cores", std::to_string(usable_processors()));
-  add_if_known(facts, "cpu clock",
-               first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
-  add_if_known(facts, "memory", memory_text(value_of("/proc/meminfo", "MemTotal")));
-  if (const double load = machine_load(); load >= 0)
-    facts.emplace_back("load before", fmt::format("{:.2f}", load));
-  utsname system{};
-  if (uname(&system) == 0)
-    facts.emplace_back("system",
-                       fmt::format("{} {} {}", system.sysname, system.release, system.machine));
-  if (!cuda.empty()) add_cuda_facts(cuda, facts);
-  return facts;
-}
-
-namespace {
 
 TextTable table_of(const std::vector<const Row*>& rows) {
   TextTable table({{"coder/device/path/mode/at once, us a frame", 0, true},
@@ -150,6 +116,33 @@ std::vector<const Row*> best_rows(const CaseResult& result) {
 }
 
 }  // namespace
+
+double machine_load() {
+  double minute = 0;
+  return getloadavg(&minute, 1) == 1 ? minute : -1;
+}
+
+Facts machine_facts(const std::vector<int>& cuda) {
+  Facts facts;
+  facts.emplace_back("date",
+                     fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr))));
+  facts.emplace_back("zerorun", version());
+  facts.emplace_back("compiler", fmt::format("{} {}", ZERORUN_COMPILER, ZERORUN_BUILD_TYPE));
+  if (have_libjpeg()) facts.emplace_back("peer", libjpeg_version());
+  add_if_known(facts, "cpu", value_of("/proc/cpuinfo", "model name"));
+  facts.emplace_back("cores", std::to_string(usable_processors()));
+  add_if_known(facts, "cpu clock",
+               first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+  add_if_known(facts, "memory", memory_text(value_of("/proc/meminfo", "MemTotal")));
+  if (const double load = machine_load(); load >= 0)
+    facts.emplace_back("load before", fmt::format("{:.2f}", load));
+  utsname system{};
+  if (uname(&system) == 0)
+    facts.emplace_back("system",
+                       fmt::format("{} {} {}", system.sysname, system.release, system.machine));
+  if (!cuda.empty()) add_cuda_facts(cuda, facts);
+  return facts;
+}
 
 std::string title_text(const Case& what) {
   const std::string size = what.mixed ? fmt::format("{:.2f} to {:.2f} megapixels",

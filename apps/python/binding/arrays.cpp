@@ -1,13 +1,10 @@
 // The protocols by which Python's arrays show their memory, and the order in which they are tried.
 // SPDX-License-Identifier: MIT
-#include "apps/python/binding/arrays.hpp"
-
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "apps/python/binding/device.hpp"
 

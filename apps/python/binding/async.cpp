@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <deque>
-#include <optional>
 #include <thread>
 
 #include "apps/python/binding/coders.hpp"

@@ -1,4 +1,3 @@
-// Errors as exceptions of the package, and what fork() leaves.
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/base.hpp"
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <concepts>
-#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>

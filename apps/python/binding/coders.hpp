@@ -1,12 +1,16 @@
-// Coders as the binding keeps them: for host memory, for each GPU, and between calls.
+// Coders as the binding keeps them: for host memory, for each GPU, and between calls; the inputs
+// and threads of batches.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,6 +65,13 @@ class Decoders {
   std::map<int, std::unique_ptr<DeviceDecodeBox>> on_device_;
 };
 
+/// True if what was made with one serves for the other.
+template <typename Params>
+bool serves(const Params& made, const Params& wanted) {
+  return is_same(made, wanted);
+}
+inline bool serves(int threads, int wanted) { return threads >= wanted; }
+
 /// Coders that are kept for the next call with the same options: making one takes longer than a
 /// small picture, and its memory and threads can be used again. Call all members with the GIL held.
 template <typename Coder, typename Params>
@@ -77,7 +88,7 @@ class CoderPool {
   Lent take(const Params& params) {
     forget_parent();
     for (std::size_t i = idle_.size(); i-- > 0;) {
-      if (!is_same(idle_[i].params, params)) continue;
+      if (!serves(idle_[i].params, params)) continue;
       Lent found = std::move(idle_[i]);
       idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
       return found;
@@ -169,8 +180,54 @@ void bind_context(nb::class_<Class>& type) {
           nb::sig("def __exit__(self, *error: Any) -> None"));
 }
 
-void bind_encode(nb::module_& module);
-void bind_decode(nb::module_& module);
+/// Runs a job for items 0 to count-1 on up to `workers` threads, of which the calling one is one; a
+/// worker takes the next item that is left when it is done. Call it with the GIL held; jobs run
+/// without it and must not throw. A job that takes long calls look() now and then, for signals.
+/// Errors: what a signal's handler raises, after `stop` was called and the jobs under way have
+/// ended.
+using Job = std::function<void(std::size_t item, int worker, const std::function<void()>& look)>;
+void run_jobs(
+    std::size_t count, int workers, const Job& job, const std::function<void()>& stop = [] {});
+
+/// Ends the threads that are kept for the next batch. With the GIL held.
+void release_workers();
+
+/// The caller's number, or one for each core (CPU) or as many as keep a GPU busy (CUDA).
+int worker_count(int wanted, bool is_cuda, std::size_t items);
+
+/// An item to decode: a stream in memory, or the name of a file that holds one. Made and destroyed
+/// with the GIL held.
+class BatchInput {
+ public:
+  /// Takes a str or an os.PathLike as the name of a file, and all else as JpegData does. Errors:
+  /// those of JpegData; ArgumentError for a stream in device memory; ValueError for a name that no
+  /// file can have.
+  explicit BatchInput(nb::handle object);
+
+  bool is_file() const { return is_file_; }
+  /// The size of the stream, for planning alone; 0 for a file that cannot be asked.
+  std::size_t likely_bytes() const;
+  /// The stream, which lives as long as this object and `room`. A file is read into `room`. Needs
+  /// no GIL. Errors: open_failed, read_failed, out_of_memory, and those of HostBuffer.
+  Result<std::span<const std::byte>> bytes(HostBuffer& room) const;
+
+ private:
+  nb::object bytes_object_;  ///< keeps a stream of the class bytes, which never changes
+  std::span<const std::byte> stream_;
+  std::unique_ptr<JpegData> data_;  ///< keeps every other stream
+  bool is_file_ = false;
+  std::string path_;
+};
+
+/// An item of decode_batch().
+struct DecodeJob {
+  std::unique_ptr<BatchInput> input;  ///< unset: `result` has the error
+  std::optional<HostPicture> picture;
+  nb::object result;
+  Status status;
+};
+
+void bind_coders(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_async(nb::module_& module);
 void bind_video(nb::module_& module);

@@ -1,4 +1,3 @@
-// Pictures of Python as frames of the library, in and out, and JPEG streams of Python.
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/frames.hpp"
 
@@ -8,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "apps/python/binding/options.hpp"
@@ -262,12 +260,9 @@ void Image::take_flat(const ImageHints& hints) {
   set_shape(*hints.format, hints.size->first, hints.size->second);
   Array& array = arrays_.front();
   make_direct(array, array.is_flat());
-  std::int64_t at = 0;
-  for (int p = 0; p < plane_count(view_.format); ++p) {
-    const PlaneShape shape = plane_shape(view_.format, p, view_.width, view_.height);
-    set_plane(view_, p, {array.data + at, shape, shape.row_bytes(), shape.channels, 1});
-    at += shape.rows * shape.row_bytes();
-  }
+  FrameView placed{view_.format, view_.width, view_.height, {}, {}};
+  const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
+  view_ = placed;
   if (at != array.shape[0])
     fail_frame("image has ", array.shape[0], " bytes, but ", text_of(view_.format),
                " of this size has ", at);

@@ -8,7 +8,6 @@
 
 #include <string>
 
-#include "apps/python/binding/batch.hpp"
 #include "apps/python/binding/coders.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "codec/base/test_devices.hpp"
@@ -128,8 +127,7 @@ NB_MODULE(_zerorun, module) {
   watch_forks();
   add_failure_translator();
   bind_info(module);
-  bind_encode(module);
-  bind_decode(module);
+  bind_coders(module);
   bind_batch(module);
   bind_async(module);
   bind_video(module);

@@ -1,4 +1,3 @@
-// Keyword arguments of the package as parameters of the library.
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/options.hpp"
 

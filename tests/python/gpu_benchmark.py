@@ -1,7 +1,7 @@
 # zerorun beside torchvision and nvImageCodec in one process: lists of pictures on a GPU to streams and
 # back, and single calls. What each returns is checked before it is timed.
 # SPDX-License-Identifier: MIT
-"""usage: python apps/python/benchmark.py [--rounds 9] [--small] PHOTO.jpg...
+"""usage: python tests/python/gpu_benchmark.py [--rounds 9] [--small] PHOTO.jpg...
 
 Needs PyTorch with CUDA. Prints medians in microseconds a picture, all contestants taking turns, then
 every way into the package with the time of its kernels beside it, and exits with 1 if one of them
@@ -21,9 +21,6 @@ import time
 
 import numpy as np
 import torch
-
-# Python looks beside this file first, where the package has no extension module.
-sys.path = [path for path in sys.path if pathlib.Path(path).resolve() != pathlib.Path(__file__).resolve().parent]
 import zerorun
 
 try:

@@ -1,0 +1,701 @@
+// SPDX-License-Identifier: MIT
+#include "apps/python/binding/device.hpp"
+
+#include <cuda_runtime_api.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "apps/python/binding/coders.hpp"
+#include "codec/base/try.hpp"
+#include "zerorun/cuda.hpp"
+
+namespace zerorun::python {
+namespace {
+
+cudaStream_t stream_of(std::uintptr_t handle) { return reinterpret_cast<cudaStream_t>(handle); }
+
+/// ok, or device_failure with the call and CUDA's reason.
+Status cuda_status(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return Status::ok();
+  (void)cudaGetLastError();
+  const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
+  return Status(code, std::string(call) + ": " + cudaGetErrorString(error));
+}
+
+/// Makes a device the thread's current one, and the old one again.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    (void)cudaGetDevice(&before_);
+    if (before_ != device) (void)cudaSetDevice(device);
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() {
+    int now = 0;
+    (void)cudaGetDevice(&now);
+    if (now != before_) (void)cudaSetDevice(before_);
+  }
+
+ private:
+  int before_ = 0;
+};
+
+/// What is enqueued on `second` from now on waits for what is on `first`.
+Status order_streams(std::uintptr_t first, std::uintptr_t second, int device) {
+  if (first == second) return Status::ok();
+  const OnDevice current(device);
+  cudaEvent_t event = nullptr;
+  ZR_TRY(cuda_status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
+                     "cudaEventCreateWithFlags"));
+  Status status = cuda_status(cudaEventRecord(event, stream_of(first)), "cudaEventRecord");
+  if (status)
+    status = cuda_status(cudaStreamWaitEvent(stream_of(second), event, 0), "cudaStreamWaitEvent");
+  (void)cudaEventDestroy(event);  // CUDA keeps it until the wait is over
+  return status;
+}
+
+/// Waits for `stream`. Needs no GIL.
+Status copy_to_host(void* to, const void* from, std::size_t bytes, int device,
+                    std::uintptr_t stream) {
+  const OnDevice current(device);
+  ZR_TRY(cuda_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(stream)),
+                     "cudaMemcpyAsync"));
+  return cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
+}
+
+/// A pool of this module's own for each device. CUDA frees them at the end of the process.
+struct MemoryPools {
+  std::mutex mutex;
+  std::map<int, cudaMemPool_t> of_device;
+};
+MemoryPools& memory_pools() {
+  static auto& all = *new MemoryPools;
+  return all;
+}
+
+/// Asking the system for memory takes milliseconds, so the pool keeps what it has.
+Result<cudaMemPool_t> pool_of(int device) {
+  MemoryPools& all = memory_pools();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.of_device.find(device);
+  if (found != all.of_device.end()) return found->second;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  cudaMemPool_t pool = nullptr;
+  ZR_TRY(cuda_status(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate"));
+  std::uint64_t keep = UINT64_MAX;
+  ZR_TRY(cuda_status(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
+                     "cudaMemPoolSetAttribute"));
+  return all.of_device[device] = pool;
+}
+
+/// A piece of device memory. Work enqueued on `stream` before it is freed still sees it.
+struct DeviceBlock {
+  ~DeviceBlock() {
+    if (data == nullptr || generation != fork_generation()) return;
+    const OnDevice current(device);
+    if (cudaFreeAsync(data, stream_of(stream)) != cudaSuccess) (void)cudaGetLastError();
+  }
+
+  void* data = nullptr;
+  int device = 0;
+  std::uintptr_t stream = 0;
+  int generation = 0;                  ///< a child of fork() leaves it alone
+  std::shared_ptr<void> stream_owner;  ///< keeps a stream of Python alive
+};
+
+Result<std::shared_ptr<DeviceBlock>> allocate_block(std::size_t bytes, int device,
+                                                    std::uintptr_t stream) {
+  const OnDevice current(device);
+  const Result<cudaMemPool_t> pool = pool_of(device);
+  if (!pool) return pool.status();
+  auto block = std::make_shared<DeviceBlock>();
+  block->device = device;
+  block->stream = stream;
+  block->generation = fork_generation();
+  ZR_TRY(cuda_status(cudaMallocFromPoolAsync(&block->data, bytes, *pool, stream_of(stream)),
+                     "cudaMallocFromPoolAsync"));
+  return block;
+}
+
+/// A row-major array without gaps.
+struct DeviceArray {
+  std::shared_ptr<DeviceBlock> block;
+  std::uint8_t* data = nullptr;
+  PlaneShape shape;
+};
+
+/// The planes of a picture in one block, each at a multiple of 256 bytes.
+struct DevicePlanes {
+  DevicePlanes(PixelFormat format, int width, int height) {
+    constexpr std::size_t kAlignment = 256;  // as cudaMalloc()
+    view = {format, width, height, {}, {}};
+    for (int p = 0; p < plane_count(format); ++p) {
+      offsets[static_cast<std::size_t>(p)] = bytes;
+      const std::size_t plane = plane_shape(format, p, width, height).bytes();
+      bytes += (plane + kAlignment - 1) / kAlignment * kAlignment;
+    }
+  }
+  /// Needs no GIL. Errors: out_of_memory, device_failure.
+  Status allocate(int device, std::uintptr_t stream) {
+    Result<std::shared_ptr<DeviceBlock>> memory = allocate_block(bytes, device, stream);
+    if (!memory) return memory.status();
+    block = *memory;
+    for (int i = 0; i < plane_count(view.format); ++i) {
+      const auto p = static_cast<std::size_t>(i);
+      view.data[p] = static_cast<std::uint8_t*>(block->data) + offsets[p];
+      view.stride_bytes[p] =
+          static_cast<std::ptrdiff_t>(plane_row_bytes(view.format, i, view.width));
+    }
+    return Status::ok();
+  }
+
+  /// An array, or a tuple of them. Needs the GIL.
+  nb::object object() const {
+    nb::list planes;
+    for (int p = 0; p < plane_count(view.format); ++p)
+      planes.append(DeviceArray{block, view.data[static_cast<std::size_t>(p)],
+                                plane_shape(view.format, p, view.width, view.height)});
+    return picture_of(planes);
+  }
+
+  FrameView view;  ///< without memory before allocate()
+  std::array<std::size_t, 3> offsets{};
+  std::size_t bytes = 0;
+  std::shared_ptr<DeviceBlock> block;
+};
+
+constexpr char kDocs[] =
+    R"(Samples (uint8) in the memory of a GPU, row by row without gaps.
+
+torch.from_dlpack(array), cupy.asarray(array) and jax.dlpack.from_dlpack(array) take it without a
+copy; numpy() copies it to the host. Its memory belongs to the stream of the call that made it:
+use the array on that stream, or keep it until other streams have done with it.)";
+
+nb::tuple shape_of(const DeviceArray& array) {
+  const PlaneShape& s = array.shape;
+  if (s.channels == 1) return nb::make_tuple(s.rows, s.columns);
+  return nb::make_tuple(s.rows, s.columns, s.channels);
+}
+
+/// The default stream has the number 1 in both protocols.
+std::uintptr_t public_stream(std::uintptr_t stream) { return stream == 0 ? 1 : stream; }
+
+nb::dict cuda_interface(const DeviceArray& array) {
+  nb::dict description;
+  description["shape"] = shape_of(array);
+  description["typestr"] = "|u1";
+  description["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data), false);
+  description["strides"] = nb::none();
+  description["stream"] = public_stream(array.block->stream);
+  description["version"] = 3;
+  return description;
+}
+
+/// `stream` is the consumer's: None and 1 the default stream, -1 one that needs no order.
+nb::object dlpack(const DeviceArray& array, nb::handle stream, nb::handle, nb::handle, nb::handle) {
+  std::int64_t consumer = 1;
+  if (!stream.is_none() && !nb::try_cast(stream, consumer))
+    fail(Errc::invalid_argument, "stream is no handle of a CUDA stream");
+  check_cuda_after_fork();
+  if (consumer != -1)
+    check(order_streams(public_stream(array.block->stream), static_cast<std::uintptr_t>(consumer),
+                        array.block->device));
+  return array_over(array.data, array.shape, array.block, array.block->device);
+}
+
+nb::object to_numpy(const DeviceArray& array) {
+  check_cuda_after_fork();
+  const auto copy = std::make_shared<HostBuffer>();
+  check(without_gil([&]() -> Status {
+    ZR_TRY(copy->resize(array.shape.bytes()));
+    return copy_to_host(copy->data(), array.data, copy->size(), array.block->device,
+                        array.block->stream);
+  }));
+  return array_over(copy->data(), array.shape, copy);
+}
+
+std::string device_name(const DeviceArray& array) {
+  return "cuda:" + std::to_string(array.block->device);
+}
+
+/// Memory for a stream at the first try. Photos at quality 90 take a sixth of their RGB bytes; a
+/// stream that needs more is coded again.
+std::size_t likely_bytes(const ConstFrameView& frame) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < plane_count(frame.format); ++p)
+    bytes += plane_row_bytes(frame.format, p, frame.width) *
+             static_cast<std::size_t>(plane_rows(frame.format, p, frame.height));
+  return (bytes / 2 + 65536 + 63) / 64 * 64;
+}
+
+cudaPointerAttributes attributes_of(const void* address, const std::string& name) {
+  cudaPointerAttributes attributes{};
+  const cudaError_t error = cudaPointerGetAttributes(&attributes, address);
+  if (error != cudaSuccess) {
+    (void)cudaGetLastError();
+    fail(Errc::no_device,
+         name + " is in device memory, but CUDA cannot be used: " + cudaGetErrorString(error));
+  }
+  return attributes;
+}
+
+/// Errors: ArgumentError for memory that the device cannot write.
+void check_writable(const Array& array, const char* name) {
+  if (!array.writable || !array.is_flat())
+    fail_argument(name, " must be writable bytes one after another");
+  if (array.shape[0] == 0) fail_argument(name, " is empty");
+  if (array.device != kHost) return;
+  cudaPointerAttributes attributes{};
+  const cudaError_t error = cudaPointerGetAttributes(&attributes, array.data);
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  if (error != cudaSuccess || attributes.type != cudaMemoryTypeHost)
+    fail_argument(name, " must be on the GPU or in pinned memory, which the GPU can write");
+}
+
+/// The device has found that the picture cannot be so small. How small it can be, it does not tell.
+Status size_not_reached(const SizeGoal& goal) {
+  std::size_t most = goal.target_bytes != 0 ? goal.target_bytes : goal.max_bytes;
+  if (goal.max_bytes != 0) most = std::min(most, goal.max_bytes);
+  return Status(Errc::size_not_reached,
+                "the smallest stream of this picture has more than the " + std::to_string(most) +
+                    " bytes that were asked for; ask for more, or scale the picture down");
+}
+
+class EncodeBox final : public DeviceEncodeBox {
+ public:
+  EncodeBox(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
+
+  nb::bytes encode(const Image& image, std::uintptr_t stream) override {
+    order_after(image.arrays(), stream);
+    if (is_large(image.view())) {
+      std::vector<nb::object> results(1);
+      to_bytes({&image.view(), 1}, stream, Signals::leave, results);
+      if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
+      return nb::borrow<nb::bytes>(results[0]);
+    }
+    const std::size_t size = value_of(without_gil([&] { return run(image.view(), stream); }));
+    return nb::bytes(out_.data(), size);
+  }
+
+  void encode_into(const Image& image, const Array& out, const Array& size,
+                   std::uintptr_t stream) override {
+    check_writable(out, "out");
+    check_writable(size, "size_out");
+    if (size.shape[0] != 8 || reinterpret_cast<std::uintptr_t>(size.data) % 8 != 0)
+      fail_argument("size_out must be 8 bytes at an address that 8 divides");
+    order_after(image.arrays(), stream);
+    check(without_gil([&] {
+      const OnDevice current(device_);
+      return encoder_.encode(image.view(), reinterpret_cast<std::byte*>(out.data),
+                             static_cast<std::size_t>(out.shape[0]),
+                             reinterpret_cast<std::size_t*>(size.data), stream_of(stream));
+    }));
+  }
+
+  std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
+                                       std::uintptr_t stream) override {
+    std::vector<nb::object> results(images.size());
+    std::vector<ConstFrameView> frames;
+    for (const Image* image : images) {
+      order_after(image->arrays(), stream);
+      frames.push_back(image->view());
+    }
+    to_bytes(frames, stream, Signals::handle, results);
+    for (nb::object& result : results)
+      if (!result.is_valid()) result = exception_of(size_not_reached(encoder_.params().size));
+    return results;
+  }
+
+ private:
+  /// From so many pixels on a stream crosses the bus in one copy; the kernels write a smaller one
+  /// to pinned memory themselves, which saves the host a wait.
+  static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
+
+  static bool is_large(const ConstFrameView& frame) {
+    return std::int64_t{frame.width} * frame.height >= kLargePixels;
+  }
+
+  /// A handler of a signal may use the object that calls: with a lock it would wait for itself.
+  enum class Signals { handle, leave };
+
+  /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
+  void to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream, Signals signals,
+                std::vector<nb::object>& results) {
+    bool raised = false;
+    Status status;
+    {
+      WithoutGil no_gil;
+      const OnDevice current(device_);
+      const auto memory = [&](std::span<EncodedStream> streams) {
+        raised = !no_gil.call_with_gil([&] {
+          return (signals == Signals::leave || PyErr_CheckSignals() == 0) &&
+                 make_bytes(streams, results);
+        });
+        return raised ? Status(Errc::out_of_memory) : Status::ok();
+      };
+      status = encoder_.encode_to_host(frames, memory, stream_of(stream));
+    }
+    if (raised) throw nb::python_error();
+    check(std::move(status));
+  }
+
+  /// Nobody else has the objects, so that they may be filled without the GIL. False: an error of
+  /// Python is set.
+  static bool make_bytes(std::span<EncodedStream> streams, std::vector<nb::object>& results) {
+    for (EncodedStream& stream : streams) {
+      if (stream.bytes == 0) continue;
+      const auto size = static_cast<Py_ssize_t>(stream.bytes);
+      nb::object& result = results[stream.frame];
+      result = nb::steal(PyBytes_FromStringAndSize(nullptr, size));
+      if (!result.is_valid()) return false;
+      stream.out = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
+    }
+    return true;
+  }
+
+  /// The size of the stream, which is in out_.
+  Result<std::size_t> run(const ConstFrameView& frame, std::uintptr_t stream) {
+    const OnDevice current(device_);
+    std::size_t capacity = std::max(likely_bytes(frame), out_.capacity());
+    for (;;) {
+      ZR_TRY(out_.resize(capacity));
+      ZR_TRY(sizes_.resize(sizeof(std::size_t)));
+      auto* written = reinterpret_cast<std::size_t*>(sizes_.data());
+      ZR_TRY(encoder_.encode(frame, out_.data(), capacity, written, stream_of(stream)));
+      ZR_TRY(cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize"));
+      const std::size_t size = *written;
+      if (size == 0) return size_not_reached(encoder_.params().size);
+      if (size <= capacity) return size;
+      capacity = size;
+    }
+  }
+
+  DeviceEncoder encoder_;
+  int device_;
+  HostBuffer out_{HostMemory::pinned};
+  HostBuffer sizes_{HostMemory::pinned};
+};
+
+class DecodeBox final : public DeviceDecodeBox {
+ public:
+  DecodeBox(DeviceDecoder decoder, int device) : decoder_(std::move(decoder)), device_(device) {}
+
+  Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
+                              std::uintptr_t stream) override {
+    const OnDevice current(device_);
+    const std::span<const std::byte> bytes = data.bytes();
+    if (data.device() == kHost) return decoder_.decode(bytes, out, stream_of(stream));
+    return decoder_.decode_device(bytes.data(), bytes.size(), out, stream_of(stream));
+  }
+
+ private:
+  DeviceDecoder decoder_;
+  int device_;
+};
+
+/// A coder of the library for the device.
+template <typename Coder, typename Params>
+Coder make_on(Params params, int device) {
+  check_cuda_after_fork();
+  note_cuda_use();
+  params.backend = Backend::cuda;
+  params.device = device;
+  return value_of(Coder::create(params));
+}
+
+/// A stream of a batch, and what becomes of it.
+struct DeviceJob {
+  DecodeJob* job;
+  std::size_t likely_bytes;
+  std::span<const std::byte> jpeg;  ///< empty before it is ready to be decoded
+  std::optional<DevicePlanes> planes;
+  Status status;
+};
+
+/// The jobs of a call, taken from both ends of their order by size: long streams keep the GPU busy,
+/// and the calls for short ones, which take longer than their kernels, the CPU. Those that are left
+/// to the end are of middle size. Safe to use from several threads.
+class DeviceJobs {
+ public:
+  /// `jobs` outlives the object.
+  explicit DeviceJobs(std::vector<DeviceJob>& jobs) : end_(jobs.size()) {
+    for (DeviceJob& job : jobs) order_.push_back(&job);
+    std::stable_sort(order_.begin(), order_.end(), [](const DeviceJob* a, const DeviceJob* b) {
+      return a->likely_bytes > b->likely_bytes;
+    });
+  }
+
+  /// The longest or the shortest. Null: all are taken, or stop() was called.
+  DeviceJob* take(bool longest) {
+    const std::lock_guard lock(mutex_);
+    if (begin_ == end_) return nullptr;
+    return longest ? order_[begin_++] : order_[--end_];
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    begin_ = end_;
+  }
+
+ private:
+  std::vector<DeviceJob*> order_;
+  std::mutex mutex_;
+  std::size_t begin_ = 0, end_;
+};
+
+/// A decoder with a stream of its own. While the GPU decodes one image of a lane, its thread makes
+/// the next one ready.
+class Lane {
+ public:
+  /// Errors: those of DeviceDecoder::create(), device_failure.
+  explicit Lane(const DecodeParams& params)
+      : decoder_(value_of(DeviceDecoder::create(params))), device_(params.device) {
+    check(cuda_status(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                      "cudaStreamCreateWithFlags"));
+    check(cuda_status(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming),
+                      "cudaEventCreateWithFlags"));
+  }
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  ~Lane() {
+    if (ended_ != nullptr) (void)cudaEventDestroy(ended_);
+    if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+  }
+
+  /// The most bytes that it was given at once: a measure of the memory that it has.
+  std::size_t most_bytes() const { return most_bytes_; }
+
+  /// Decodes jobs until none is left. The first is a short one: then the GPU has work at once, and
+  /// the first long streams are copied meanwhile. 8 threads take a millisecond to copy 3 MB each.
+  void decode(DeviceJobs& jobs, bool longest, PixelFormat format,
+              const std::function<void()>& look) {
+    const OnDevice here(device_);
+    DeviceJob* next = nullptr;
+    for (DeviceJob* job = jobs.take(false); job != nullptr; job = std::exchange(next, nullptr)) {
+      // The first one, and one behind an image that failed before the GPU had work.
+      if (job->jpeg.empty() && job->status)
+        job->status = guarded([&] { return prepare(*job, format, false); });
+      bool has_looked_ahead = false;
+      const auto look_ahead = [&] {
+        has_looked_ahead = true;
+        next = jobs.take(longest);
+        if (next != nullptr) next->status = guarded([&] { return prepare(*next, format, true); });
+      };
+      if (job->status)
+        job->status = decoder_.decode(job->jpeg, job->planes->view, stream_, look_ahead).status();
+      if (!has_looked_ahead) next = jobs.take(longest);
+      look();
+    }
+  }
+
+  /// What is enqueued on `stream` from now on waits for the images.
+  Status end_before(std::uintptr_t stream) {
+    ZR_TRY(cuda_status(cudaEventRecord(ended_, stream_), "cudaEventRecord"));
+    return cuda_status(cudaStreamWaitEvent(stream_of(stream), ended_, 0), "cudaStreamWaitEvent");
+  }
+
+ private:
+  /// Finds the stream, and memory for its image. `ahead`: while the GPU works, so that there is
+  /// time to copy the stream to where the GPU fetches it by itself. Otherwise the decoder copies it
+  /// piece by piece while the GPU fetches the pieces before.
+  Status prepare(DeviceJob& job, PixelFormat format, bool ahead) {
+    const BatchInput& input = *job.job->input;
+    HostBuffer& room = rooms_[turn_];
+    turn_ = 1 - turn_;
+    // Pinned memory that grows makes all lanes wait for milliseconds, so it takes large steps.
+    constexpr std::size_t kLeast = std::size_t{1} << 18, kMost = std::size_t{1} << 28;
+    if ((ahead || input.is_file()) && job.likely_bytes <= kMost)
+      (void)room.reserve(std::bit_ceil(std::max(job.likely_bytes, kLeast)));
+    ZR_LET(jpeg, input.bytes(room));
+    ZR_LET(info, inspect(jpeg, decoder_.params().limits));
+    most_bytes_ = std::max(most_bytes_, jpeg.size());
+    job.planes.emplace(format, info.width, info.height);
+    ZR_TRY(job.planes->allocate(device_, reinterpret_cast<std::uintptr_t>(stream_)));
+    job.jpeg = jpeg;
+    if (ahead && !input.is_file() && room.resize(jpeg.size())) {
+      std::memcpy(room.data(), jpeg.data(), jpeg.size());
+      job.jpeg = room.bytes();
+    }
+    return Status::ok();
+  }
+
+  DeviceDecoder decoder_;
+  const int device_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t ended_ = nullptr;
+  // The stream that the GPU fetches, and the next one. The decoder has fetched all when it returns.
+  std::array<HostBuffer, 2> rooms_{HostBuffer(HostMemory::pinned), HostBuffer(HostMemory::pinned)};
+  std::size_t turn_ = 0;
+  std::size_t most_bytes_ = 0;
+};
+
+using LanePool = CoderPool<Lane, DecodeParams>;
+LanePool& lane_pool() {
+  // More than the automatic number: making lanes takes longer than what they do in a call.
+  static auto& pool = *new LanePool(64);
+  return pool;
+}
+
+/// The lane with the most memory first: it gets the longest stream. Memory that grows makes all
+/// lanes wait for the device.
+std::vector<LanePool::Lent> take_lanes(const DecodeParams& params, int count) {
+  std::vector<LanePool::Lent> lanes;
+  for (int i = 0; i < count; ++i) lanes.push_back(lane_pool().take(params));
+  std::stable_sort(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) {
+    return a.coder->most_bytes() > b.coder->most_bytes();
+  });
+  return lanes;
+}
+
+int lane_count(int wanted, std::size_t jobs) {
+  // One decoder a core, as the benchmark's rows with 16 in flight have.
+  constexpr int kMost = 16;
+  return worker_count(wanted > 0 ? wanted : std::min(usable_processors(), kMost), true, jobs);
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceEncodeBox> DeviceEncodeBox::make(EncodeParams params, int device) {
+  return std::make_unique<EncodeBox>(make_on<DeviceEncoder>(std::move(params), device), device);
+}
+
+std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams params, int device) {
+  return std::make_unique<DecodeBox>(make_on<DeviceDecoder>(params, device), device);
+}
+
+Picture new_device_picture(PixelFormat format, int width, int height, int device,
+                           std::uintptr_t stream, nb::handle stream_owner) {
+  check_cuda_after_fork();
+  note_cuda_use();
+  check(resolve_backend(Backend::cuda, device).status());
+  DevicePlanes planes(format, width, height);
+  check(planes.allocate(device, stream));
+  if (!stream_owner.is_none()) planes.block->stream_owner = owner_of(nb::borrow(stream_owner));
+  return {planes.object(), {}, planes.view, device};
+}
+
+void order_after(const std::vector<Array>& arrays, std::uintptr_t stream) {
+  for (const Array& array : arrays)
+    if (array.device != kHost && array.stream)
+      check(order_streams(*array.stream, stream, array.device));
+}
+
+int device_of_memory(const void* first, const void* last, const std::string& name) {
+  check_cuda_after_fork();
+  note_cuda_use();
+  const cudaPointerAttributes begin = attributes_of(first, name), end = attributes_of(last, name);
+  if (begin.type == cudaMemoryTypeUnregistered || begin.type != end.type ||
+      begin.device != end.device)
+    fail_frame(name,
+               " points to memory that is not CUDA's from its first to its last byte; it may have "
+               "been freed");
+  return begin.type == cudaMemoryTypeHost ? kHost : begin.device;
+}
+
+std::uintptr_t stream_handle(nb::handle stream, nb::handle object) {
+  nb::handle first = object;
+  const bool is_sequence = nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+  if (stream.is_none()) {
+    if (is_sequence && nb::len(object) > 0) first = nb::object(object[0]);
+    if (first.is_none() || PyObject_CheckBuffer(first.ptr())) return 0;
+  }
+  const nb::object number = nb::module_::import_("zerorun._streams").attr("handle")(stream, object);
+  std::uintptr_t handle = 0;
+  if (!nb::try_cast(number, handle)) fail_argument("stream is no handle of a CUDA stream");
+  return handle;
+}
+
+std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream) {
+  std::vector<std::byte> bytes(data.bytes().size());
+  if (data.array().stream) check(order_streams(*data.array().stream, stream, data.device()));
+  check(copy_to_host(bytes.data(), data.bytes().data(), bytes.size(), data.device(), stream));
+  return bytes;
+}
+
+void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batch,
+                            DecodeParams params, nb::handle stream_owner) {
+  check_cuda_after_fork();
+  note_cuda_use();
+  params.backend = Backend::cuda;
+  check(resolve_backend(params.backend, params.device).status());
+  const OnDevice current(params.device);
+  const auto count = static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](const DecodeJob& job) { return !!job.input; }));
+  auto lanes = take_lanes(params, lane_count(batch.workers, count));
+  // Their blocks are freed on the lanes' streams, so the lanes have to live longer.
+  std::vector<DeviceJob> jobs = without_gil([&] {  // asking for the sizes of files may take a while
+    std::vector<DeviceJob> found;
+    for (DecodeJob& job : all)
+      if (job.input) found.push_back({&job, job.input->likely_bytes(), {}, {}, {}});
+    return found;
+  });
+  DeviceJobs queue(jobs);
+  const std::size_t half = (lanes.size() + 1) / 2;
+  run_jobs(
+      lanes.size(), static_cast<int>(lanes.size()),
+      [&](std::size_t lane, int, const auto& look) {
+        lanes[lane].coder->decode(queue, lane < half, batch.format, look);
+      },
+      [&] { queue.stop(); });
+  for (const LanePool::Lent& lane : lanes) check(lane.coder->end_before(batch.stream));
+  for (DeviceJob& job : jobs)
+    if (job.planes && job.planes->block) job.planes->block->stream = batch.stream;
+  for (LanePool::Lent& lane : lanes) lane_pool().give_back(std::move(lane));
+  std::shared_ptr<void> owner;
+  if (!stream_owner.is_none()) owner = owner_of(nb::borrow(stream_owner));
+  for (DeviceJob& job : jobs) {
+    if (job.status) job.planes->block->stream_owner = owner;
+    job.job->result = job.status ? job.planes->object() : exception_of(job.status);
+  }
+}
+
+void release_device_memory() {
+  if (cuda_was_used_before_fork()) return;
+  lane_pool().clear();
+  MemoryPools& all = memory_pools();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [device, pool] : all.of_device) {
+    const OnDevice current(device);
+    (void)cudaStreamSynchronize(nullptr);  // what is still to be freed there is not given back
+    (void)cudaMemPoolTrimTo(pool, 0);
+  }
+}
+
+void bind_device_array(nb::module_& module) {
+  nb::class_<DeviceArray>(module, "DeviceArray", kDocs)
+      .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(shape_of(a)); })
+      .def_prop_ro("nbytes", [](const DeviceArray& a) { return a.shape.bytes(); })
+      .def_prop_ro("dtype", [](const DeviceArray&) { return "uint8"; })
+      .def_prop_ro("device", &device_name)
+      .def_prop_ro("__cuda_array_interface__", &cuda_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict[str, Any]"))
+      .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),
+           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
+      .def(
+          "__dlpack_device__",
+          [](const DeviceArray& a) {
+            return nb::make_tuple(nb::device::cuda::value, a.block->device);
+          },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
+      .def("__repr__", [](const DeviceArray& a) {
+        return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(shape_of(a))) + ", device='" +
+               device_name(a) + "')";
+      });
+}
+
+}  // namespace zerorun::python

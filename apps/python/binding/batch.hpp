@@ -12,6 +12,7 @@
 
 #include "apps/python/binding/frames.hpp"
 #include "zerorun/backend.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun::python {
 
@@ -56,6 +57,8 @@ class BatchInput {
 /// An item of decode_batch().
 struct DecodeJob {
   std::unique_ptr<BatchInput> input;  ///< unset: `result` has the error
+  int scale = 1;
+  Region region = {};
   std::optional<HostPicture> picture;
   nb::object result;
   Status status;

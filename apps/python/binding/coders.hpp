@@ -51,6 +51,11 @@ class Decoders {
   explicit Decoders(const DecodeParams& params) : params_(params) {}
 
   Decoder& host();
+  /// For the pictures from here on.
+  void select(const DecodeParams& params) {
+    params_.scale = params.scale;
+    params_.region = params.region;
+  }
   /// Needs no GIL.
   Result<DecodeReport> decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on);
   Backend backend() { return host().backend(); }

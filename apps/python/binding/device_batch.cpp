@@ -93,6 +93,7 @@ class Lane {
         next = jobs.take(longest);
         if (next != nullptr) next->status = guarded([&] { return prepare(*next, format, true); });
       };
+      if (job->status) job->status = decoder_.select(job->job->scale, job->job->region);
       if (job->status)
         job->status = decoder_.decode(job->jpeg, job->planes->view, stream_, look_ahead).status();
       if (!has_looked_ahead) next = jobs.take(longest);
@@ -120,7 +121,8 @@ class Lane {
     ZR_LET(jpeg, input.bytes(room));
     ZR_LET(info, inspect(jpeg, decoder_.params().limits));
     most_bytes_ = std::max(most_bytes_, jpeg.size());
-    job.planes.emplace(format, info.width, info.height);
+    ZR_LET(size, decoded_size(info.width, info.height, job.job->scale, job.job->region));
+    job.planes.emplace(format, size.width, size.height);
     ZR_TRY(job.planes->allocate(device_, reinterpret_cast<std::uintptr_t>(stream_)));
     job.jpeg = jpeg;
     if (ahead && !input.is_file() && room.resize(jpeg.size())) {

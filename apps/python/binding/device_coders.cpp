@@ -163,6 +163,7 @@ class DecodeBox final : public DeviceDecodeBox {
  public:
   DecodeBox(DeviceDecoder decoder, int device) : decoder_(std::move(decoder)), device_(device) {}
 
+  Status select(int scale, const Region& region) override { return decoder_.select(scale, region); }
   Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
                               std::uintptr_t stream) override {
     const OnDevice current(device_);

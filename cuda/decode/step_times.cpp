@@ -106,13 +106,15 @@ class CudaStepDecoder final : public StepDecoder {
         },
         [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& frame) {
           return pipeline_.finish_frame(model, upsampling, frame);
-        });
+        },
+        window_);
     if (!report) return report.status();
     return log_.read(pipeline_.stream(), steps);
   }
 
  private:
   const DecodeParams params_;
+  HostWindow window_;
   EventLog<const char*> log_;  // string literals
   Pipeline pipeline_;          // destroyed first: it waits for the stream
 };

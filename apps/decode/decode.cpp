@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ namespace {
 struct DecodeOptions : FrameOptions {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   bool strict = false;
+  int scale = 1;
+  Region region = {};      ///< --crop
   std::string raw_format;  ///< --pix-fmt
   ContentOptions content;
   SampleOptions samples;
@@ -70,6 +73,8 @@ class DecodeInput {
         device_(device),
         strict_(options.strict),
         is_fancy_(options.upsampling == ChromaUpsampling::fancy),
+        scale_(options.scale),
+        region_(options.region),
         for_images_(for_images),
         step_(options.shard_run ? options.shard_run->step() : 1) {
     // Pictures that stand in for broken ones come from the source of frames.
@@ -164,20 +169,29 @@ class DecodeInput {
       const StreamInfo stream = value_or_fail(inspect(first_->jpeg(), StreamLimits::any_size()),
                                               Exit::input, first_->name());
       if (!is_field(stream, info())) {
-        width_ = stream.width;
-        height_ = stream.height;
+        const ImageSize size =
+            value_or_fail(decoded_size(stream.width, stream.height, scale_, region_), Exit::usage,
+                          first_->name());
+        width_ = size.width;
+        height_ = size.height;
         native_ = stored_format(stream);
         return;
       }
       if (!is_fancy_)
         fail(Exit::usage, input_.name + ": --upsampling does not work with interlaced video");
+      if (wants_part())
+        fail(Exit::usage, input_.name + ": --scale and --crop do not work with interlaced video");
       open_frames(std::nullopt);
       read_first();
     }
+    if (wants_part())
+      fail(Exit::usage, input_.name + ": --scale and --crop are for JPEG and Motion JPEG alone");
     width_ = first_->frame().width();
     height_ = first_->frame().height();
     native_ = first_->frame().format();
   }
+
+  bool wants_part() const { return scale_ != 1 || !(region_ == Region()); }
 
   Result<bool> read_next(DecodeJob& job) {
     if (job.frame().memory() != memory_) job.frame() = Frame(memory_);
@@ -197,6 +211,8 @@ class DecodeInput {
   DeviceOptions device_;
   bool strict_;  // for frames; the decoder of packets knows it, too
   bool is_fancy_;
+  int scale_;
+  Region region_;
   bool for_images_;
   HostMemory memory_ = HostMemory::pageable;
   std::unique_ptr<io::PacketSource> packets_;
@@ -264,6 +280,19 @@ class PictureFinish {
   std::atomic<bool> had_content_ = false;
 };
 
+/// WxH+X+Y, as ImageMagick and jpegtran write it.
+Region parse_crop(const std::string& text) {
+  Region region;
+  int read = -1;
+  const int fields = std::sscanf(text.c_str(), "%6dx%6d+%6d+%6d%n", &region.width, &region.height,
+                                 &region.x, &region.y, &read);
+  const bool is_plain = text.find_first_not_of("0123456789x+") == std::string::npos;
+  if (fields != 4 || !is_plain || read != static_cast<int>(text.size()) || region.width < 1 ||
+      region.height < 1)
+    throw CLI::ValidationError("--crop", text + " is not WxH+X+Y, for example 640x480+100+50");
+  return region;
+}
+
 void add_decode_options(CLI::App& command, DecodeOptions& options) {
   add_input_options(command, options.input);
   add_output_options(
@@ -289,6 +318,15 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       command, "--upsampling", options.upsampling, words_of_choice<ChromaUpsampling>(),
       "How chroma is enlarged to the size of luma if OUTPUT is RGB: with libjpeg's triangle "
       "filter, or by repetition");
+  add_choice<int>(command, "--scale", options.scale, {{"1", 1}, {"1/2", 2}, {"1/4", 4}, {"1/8", 8}},
+                  "Decode JPEG at this size, as djpeg -scale does; it takes less time than the "
+                  "whole picture");
+  command
+      .add_option_function<std::string>(
+          "--crop", [&options](const std::string& text) { options.region = parse_crop(text); },
+          "Decode this region of JPEG alone: width, height, and the first column and row, in "
+          "pixels of the scaled picture")
+      ->type_name("WxH+X+Y");
   command.add_flag("--strict", options.strict,
                    "Stop at the first damage (exit 3). Without it damaged parts are concealed and "
                    "counted, a note at the end gives their number, and the exit code is 0");
@@ -377,6 +415,8 @@ class DecodeRun : FrameCommand {
     if (!feed_->has_packets()) return;
     params_.upsampling = options_.upsampling;
     params_.strict = options_.strict;
+    params_.scale = options_.scale;
+    params_.region = options_.region;
     params_.limits = stream_limits(options_.input.max_pixels);
     open_coders<Decoder>([this](int device) { return Decoder::create(on_device(params_, device)); },
                          decoders_);
@@ -501,11 +541,14 @@ class DecodeRun : FrameCommand {
 
 /// All that samples follow from beside the input, for the manifest of a shard.
 static nlohmann::ordered_json decoding_parameters(const DecodeOptions& options) {
-  return {{"upsampling", static_cast<int>(options.upsampling)},
-          {"strict", options.strict},
-          {"raw_format", options.raw_format},
-          {"content", content_parameters(options.content)},
-          {"samples", sample_parameters(options.samples)}};
+  return {
+      {"upsampling", static_cast<int>(options.upsampling)},
+      {"strict", options.strict},
+      {"scale", options.scale},
+      {"region", {options.region.x, options.region.y, options.region.width, options.region.height}},
+      {"raw_format", options.raw_format},
+      {"content", content_parameters(options.content)},
+      {"samples", sample_parameters(options.samples)}};
 }
 
 Command add_decode(CLI::App& program) {

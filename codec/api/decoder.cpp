@@ -15,6 +15,7 @@ struct Decoder::Impl {
   DecodeParams params;
   Backend backend;
   PipelineAndSpare<DecodePipeline> pipelines;
+  HostWindow window = {};
 
   /// `begin` and `finish` as for walk_image().
   template <typename Begin, typename Finish>
@@ -30,9 +31,18 @@ struct Decoder::Impl {
       return pipelines.active().finish_frame(model, upsampling, out);
     };
     return pipelines.run(
-        [&] { return walk_frame(pipelines.active(), params, jpeg, target, finish); });
+        [&] { return walk_frame(pipelines.active(), params, jpeg, target, finish, window); });
   }
 };
+
+Status Decoder::select(int scale, const Region& region) {
+  return guarded([&] {
+    ZR_TRY(validate_part(scale, region));
+    impl_->params.scale = scale;
+    impl_->params.region = region;
+    return Status::ok();
+  });
+}
 
 Result<Decoder> Decoder::create(const DecodeParams& params) {
   return guarded([&]() -> Result<Decoder> {
@@ -70,10 +80,16 @@ Result<DecodeReport> Decoder::decode(std::span<const std::byte> jpeg, PixelForma
 Result<DecodeReport> Decoder::decode_planes(std::span<const std::byte> jpeg,
                                             std::vector<ComponentPlane>& out) {
   return guarded([&]() -> Result<DecodeReport> {
+    if (!(impl_->params.region == Region()))
+      return Status(Errc::invalid_argument, "component planes are decoded without a region");
     return impl_->run(
         jpeg,
-        [&](const HeaderParser& parser) {
-          return impl_->pipelines.active().begin_planes(parser.frame(), nullptr, false);
+        [&](const HeaderParser& parser) -> Status {
+          DecodePipeline& pipeline = impl_->pipelines.active();
+          if (!wants_part(impl_->params))
+            return pipeline.begin_planes(parser.frame(), nullptr, false);
+          ZR_LET(part, image_part(parser.frame(), impl_->params.scale, {}));
+          return pipeline.begin_planes(part.window, nullptr, false);
         },
         [&](const HeaderParser&) { return impl_->pipelines.active().finish_planes(out); });
   });

@@ -90,13 +90,15 @@ class CpuStepDecoder final : public StepDecoder {
                  },
                  [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& target) {
                    return pipeline_->finish_frame(model, upsampling, target);
-                 })
+                 },
+                 window_)
           .status();
     });
   }
 
  private:
   DecodeParams params_;
+  HostWindow window_;
   std::unique_ptr<DecodePipeline> pipeline_ = make_cpu_decode_pipeline(1, timed_stages());
 };
 

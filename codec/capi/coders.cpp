@@ -114,6 +114,11 @@ zerorun_status zerorun_decoder_create(const zerorun_decode_params* params, zeror
 
 void zerorun_decoder_destroy(zerorun_decoder* decoder) { delete decoder; }
 
+zerorun_status zerorun_decoder_select(zerorun_decoder* decoder, std::int32_t scale,
+                                      const zerorun_region* region) {
+  return on_handle(decoder, [&] { return decoder->object.select(scale, to_region(region)); });
+}
+
 zerorun_status zerorun_decoder_decode_to(zerorun_decoder* decoder, const void* jpeg,
                                          std::size_t size, const zerorun_frame* out,
                                          zerorun_decode_report* report) {

@@ -131,7 +131,13 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
   if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
   if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
   if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
+  if (params.scale != 0) out.scale = params.scale;
+  out.region = to_region(&params.region);
   return out;
+}
+
+Region to_region(const zerorun_region* region) noexcept {
+  return region == nullptr ? Region() : Region{region->x, region->y, region->width, region->height};
 }
 
 Result<PixelFormat> to_format(std::int32_t format) {

@@ -60,6 +60,8 @@ zerorun_error make_error(const Status& status) noexcept;
 
 Result<EncodeParams> to_params(const zerorun_encode_params* params);
 Result<DecodeParams> to_params(const zerorun_decode_params* params);
+/// Null: the whole picture.
+Region to_region(const zerorun_region* region) noexcept;
 /// Checks the struct alone: the library itself checks the view.
 Result<FrameView> to_view(const zerorun_frame* frame);
 Result<PixelFormat> to_format(std::int32_t format);

@@ -37,6 +37,10 @@ zerorun_status zerorun_device_encoder_encode_to_host(zerorun_device_encoder*, st
 }
 const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder*) { return nullptr; }
 
+zerorun_status zerorun_device_decoder_select(zerorun_device_decoder*, int32_t,
+                                             const zerorun_region*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
 zerorun_status zerorun_device_decoder_create(const zerorun_decode_params*,
                                              zerorun_device_decoder** out, zerorun_error* error) {
   return refuse(out, error);

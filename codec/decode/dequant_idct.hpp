@@ -12,7 +12,8 @@ struct DequantTables {
   std::uint16_t table[kMaxComponents][kBlockSize];  ///< one a scan component, natural order
 };
 
-/// Samples outside a plane's valid part and of planes without data are not stored.
+/// Blocks that a plane does not hold, samples outside its valid part and of planes without data are
+/// not stored.
 struct DequantIdctArgs {
   ScanLayout layout;
   const DequantTables* tables;

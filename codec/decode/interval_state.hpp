@@ -26,6 +26,7 @@ struct IntervalState {
   std::uint64_t end_bit = 0;  ///< of its segment
   Errc fault = Errc::ok;
   bool is_lost = false;  ///< it has no segment
+  bool is_cut = false;   ///< MCUs behind end_mcu are not wanted
 
   bool has_data() const { return !is_lost && fault == Errc::ok && at.mcu < end_mcu; }
 };

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "codec/arith/reduced_idct.hpp"
 #include "codec/arith/symbol.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -366,7 +367,130 @@ HWY_INLINE void fill_flat(const std::int16_t* group, const DequantRows& dequant,
   for (int y = 0; y < 8; ++y) std::memcpy(out + y * stride, row, kGroupWidth);
 }
 
+/// reduced_idct() of arith/reduced_idct.hpp, as idct16(); test: ScaledDecode.
+template <int kEdge, int kPass, int kRows>
+HWY_INLINE void reduced_idct16(V16 (&v)[8]) {
+  constexpr int kShift = kIdctShift<kPass> + (kEdge == 4 ? 1 : 2);
+  constexpr auto k = [](std::uint32_t factor) { return static_cast<int>(factor); };
+  const V32 half = hn::Set(D32(), 1 << (kShift - 1));
+  const Wide round{half, half};
+  if constexpr (kEdge == 4) {
+    const Wide dc = combine(v[0], 1 << (kConstBits + 1), v[0], 0) + round;
+    Wide even = combine(v[2], k(kFix1_847759065), v[2], 0);
+    Wide inner = combine(v[1], k(kFix1_061594337), v[3], -k(kFix2_172734803));
+    Wide outer = combine(v[1], k(kFix2_562915447), v[3], k(kFix0_899976223));
+    if constexpr (kRows == 8) {
+      even = combine(v[2], k(kFix1_847759065), v[6], -k(kFix0_765366865));
+      inner = inner + combine(v[5], k(kFix1_451774981), v[7], -k(kFix0_211164243));
+      outer = outer + combine(v[5], -k(kFix0_601344887), v[7], -k(kFix0_509795579));
+    }
+    const Wide even0 = dc + even, even1 = dc - even;
+    v[0] = shift16<kShift>(even0 + outer);
+    v[1] = shift16<kShift>(even1 + inner);
+    v[2] = shift16<kShift>(even1 - inner);
+    v[3] = shift16<kShift>(even0 - outer);
+  } else {
+    constexpr int kHalfOne = 1 << (kConstBits + 1);  // twice that has no place in 16 bits
+    const Wide dc = combine(v[0], kHalfOne, v[0], kHalfOne) + round;
+    Wide odd = combine(v[1], k(kFix3_624509785), v[3], -k(kFix1_272758580));
+    if constexpr (kRows == 8)
+      odd = odd + combine(v[5], k(kFix0_850430095), v[7], -k(kFix0_720959822));
+    v[0] = shift16<kShift>(dc + odd);
+    v[1] = shift16<kShift>(dc - odd);
+  }
+}
+
+/// Samples of a group; `out` holds kEdge * kEdge of each block.
+template <int kEdge, int kRows>
+HWY_INLINE bool reduce_group(const std::int16_t* group, const DequantRows& dequant,
+                             std::uint8_t* out) {
+  const D16 d;
+  const DU16 du;
+  alignas(16) static constexpr std::int16_t kIsDc[8] = {-1};
+  const V16 is_dc = hn::LoadDup128(d, kIsDc);
+  V16 v[8];
+  VU16 sum = hn::Zero(du);
+  V16 lost = hn::Zero(d);
+  for (int y = 0; y < 8; ++y) {
+    v[y] = hn::Zero(d);
+    if (y >= kRows || !is_read<kEdge>(y)) continue;
+    const V16 c = hn::Load(d, group + y * kGroupWidth), q = hn::Load(d, dequant.row[y]);
+    v[y] = hn::Mul(c, q);
+    lost = hn::Or(lost, hn::Xor(hn::MulHigh(c, q), hn::ShiftRight<15>(v[y])));
+    if (y == 0) {
+      v[0] = wrap_dc(v[0], is_dc);
+      lost = hn::AndNot(is_dc, lost);
+    }
+    sum = hn::SaturatedAdd(sum, hn::BitCast(du, hn::Abs(v[y])));
+  }
+  // A first pass gives at most 4 * 1.2815 times the sum: less than in idct16().
+  const VU16 beyond =
+      hn::Or(hn::SaturatedSub(sum, hn::Set(du, kMaxColumnSum)), hn::BitCast(du, lost));
+  if (HWY_UNLIKELY(nonzero_bytes(hn::BitCast(D8(), beyond)) != 0)) return false;
+  reduced_idct16<kEdge, 1, kRows>(v);
+  for (int y = kEdge; y < 8; ++y) v[y] = hn::Zero(d);
+  transpose(v);
+  reduced_idct16<kEdge, 2, 8>(v);
+  // Low 10 bits, as in limit_sample(); 128 bits hold the rows of a block, one after another.
+  for (int x = 0; x < kEdge; ++x) v[x] = hn::ShiftRight<6>(hn::ShiftLeft<6>(v[x]));
+  const D32 d32;
+  const V16 first = hn::InterleaveLower(d, v[0], v[1]);
+  V16 low = first, high = first;
+  if constexpr (kEdge == 4) {
+    const V32 second = hn::BitCast(d32, hn::InterleaveLower(d, v[2], v[3]));
+    low = hn::BitCast(d, hn::InterleaveLower(d32, hn::BitCast(d32, first), second));
+    high = hn::BitCast(d, hn::InterleaveUpper(d32, hn::BitCast(d32, first), second));
+  }
+  alignas(64) std::uint8_t samples[kGroupWidth * 2];
+  hn::Store(hn::Xor(pack_signed(low, high), hn::Set(D8(), 0x80)), D8(), samples);
+  for (int b = 0; b < kGroupBlocks; ++b)
+    std::memcpy(out + b * kEdge * kEdge, samples + 16 * b, kEdge * kEdge);
+  return true;
+}
+
+/// A row of blocks at 1/2, 1/4 or 1/8.
+template <int kEdge>
+inline void reduce_row(const TransformRowArgs& a) {
+  for (int b = 0; b < a.blocks; b += kGroupBlocks) {
+    const std::int16_t* group = a.run->coefficient + std::size_t(a.first + b) * kBlockSize;
+    const std::uint8_t* extents = a.run->extent + a.first + b;
+    const int here = std::min(a.blocks - b, kGroupBlocks);
+    int extent = extents[0];
+    for (int j = 1; j < here; ++j) extent = std::max<int>(extent, extents[j]);
+    std::uint8_t samples[kGroupBlocks * kEdge * kEdge];
+    bool done = false;
+    if constexpr (kEdge > 1) {
+      if (extent <= 10)
+        done = reduce_group<kEdge, 4>(group, *a.dequant, samples);
+      else if (extent <= kBlockSize)
+        done = reduce_group<kEdge, 8>(group, *a.dequant, samples);
+    }
+    for (int j = 0; j < here && !done; ++j)
+      reduce_block<kEdge, std::uint64_t>(
+          [&](int y, int x) {
+            return std::int32_t{group[y * kGroupWidth + 8 * j + x]} * a.dequant->row[y][x];
+          },
+          [&](int y, int x, std::uint8_t sample) {
+            samples[(j * kEdge + y) * kEdge + x] = sample;
+          });
+    const int rows = std::min(a.rows, kEdge);
+    for (int j = 0; j < here; ++j) {
+      const int x0 = (b + j) * kEdge, columns = std::min(kEdge, a.columns - x0);
+      for (int y = 0; y < rows && columns > 0; ++y) {
+        const std::uint8_t* const from = samples + (j * kEdge + y) * kEdge;
+        if (columns == kEdge)
+          std::memcpy(a.out + x0 + y * a.stride, from, kEdge);
+        else
+          std::memcpy(a.out + x0 + y * a.stride, from, static_cast<std::size_t>(columns));
+      }
+    }
+  }
+}
+
 inline void transform_row(const TransformRowArgs& a) {
+  if (a.shrink == 1) return reduce_row<4>(a);
+  if (a.shrink == 2) return reduce_row<2>(a);
+  if (a.shrink == 3) return reduce_row<1>(a);
   std::uint8_t edge[8 * kGroupWidth];
   const bool checked = a.dequant->checked;
   for (int b = 0; b < a.blocks; b += kGroupBlocks) {

@@ -67,6 +67,7 @@ struct TransformRowArgs {
   std::uint8_t* out;  ///< the first block's first sample
   std::int64_t stride;
   std::int32_t columns, rows;  ///< samples that there is room for
+  std::int32_t shrink = 0;     ///< a block becomes 8 >> shrink samples along each side
 };
 
 /// A walk over whole MCUs.

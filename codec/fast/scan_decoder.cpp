@@ -373,10 +373,44 @@ void ScanDecoder::output_samples(const Row& row, std::int32_t x, std::int32_t y,
                                  std::int32_t blocks, const CoefficientRun& run) const {
   const SamplePlane& plane = planes_[scan_->components[static_cast<std::size_t>(row.component)]];
   if (plane.view.data == nullptr) return;
-  const std::int32_t x0 = x * kBlockEdge, y0 = y * kBlockEdge;
-  kernels_.transform_row({&run, row.first, blocks, &dequant_[row.component],
-                          plane.view.data + y0 * plane.view.stride_bytes + x0,
-                          plane.view.stride_bytes, plane.columns - x0, plane.rows - y0});
+  const PlaneView& view = plane.view;
+  const std::int32_t edge = kBlockEdge >> view.shrink, y0 = (y - view.block_y) * edge;
+  if (y0 < 0 || y0 >= view.height) return;
+  const std::int32_t end = std::min(x + blocks, view.block_x + ceil_div(view.width, edge));
+  const std::int32_t group = kernels_.group_blocks;
+  TransformRowArgs args{&run,       row.first,         0, &dequant_[row.component],
+                        nullptr,    view.stride_bytes, 0, plane.rows - y0,
+                        view.shrink};
+  if (const std::int32_t before = view.block_x - x; before > 0) {
+    // The plane begins in this run: whole groups are left out, and the rest of one apart.
+    args.first += before / group * group;
+    x += before / group * group;
+    if (x < view.block_x && x < end) args.first += output_first(args, x, end, y0, view);
+    x = round_up(before, group) + view.block_x - before;
+  }
+  if (x >= end) return;
+  args.blocks = end - x;
+  const std::int32_t x0 = (x - view.block_x) * edge;
+  args.out = view.data + y0 * view.stride_bytes + x0;
+  args.columns = plane.columns - x0;
+  kernels_.transform_row(args);
+}
+
+/// The group in which the plane begins; returns its blocks.
+std::int32_t ScanDecoder::output_first(TransformRowArgs args, std::int32_t x, std::int32_t end,
+                                       std::int32_t y0, const PlaneView& view) const {
+  constexpr int kWidth = 4 * kBlockEdge;  // of the widest group
+  std::uint8_t samples[kBlockEdge * kWidth];
+  const std::int32_t edge = kBlockEdge >> view.shrink, outside = (view.block_x - x) * edge;
+  args.blocks = std::min(kernels_.group_blocks, end - x);
+  args.out = samples;
+  args.stride = args.columns = kWidth;
+  args.rows = kBlockEdge;
+  kernels_.transform_row(args);
+  const auto columns = static_cast<std::size_t>(std::min(args.blocks * edge - outside, view.width));
+  for (std::int32_t y = 0; y < std::min(edge, view.height - y0); ++y)
+    std::memcpy(view.data + (y0 + y) * view.stride_bytes, samples + y * kWidth + outside, columns);
+  return kernels_.group_blocks;
 }
 
 void ScanDecoder::output_coefficients(const Row& row, std::int32_t x, std::int32_t y,

@@ -190,6 +190,8 @@ class ScanDecoder {
                   const CoefficientRun& run) const;
   void output_samples(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
                       const CoefficientRun& run) const;
+  std::int32_t output_first(TransformRowArgs args, std::int32_t x, std::int32_t end,
+                            std::int32_t y0, const PlaneView& view) const;
   void output_coefficients(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
                            const CoefficientRun& run) const;
 

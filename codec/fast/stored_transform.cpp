@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/arith/integer.hpp"
+
 namespace zerorun::fast {
 namespace {
 
@@ -23,10 +25,14 @@ void StoredTransform::transform_row(const StoredBlocks& blocks, std::int32_t row
                                     int worker) {
   CoefficientRun& run = *runs_[static_cast<std::size_t>(worker)];
   const std::int32_t group = kernels_.group_blocks;
-  const std::int64_t y0 = std::int64_t{row} * kBlockEdge;
-  for (std::int32_t x = 0; x < blocks.blocks_wide; x += kRunBlocks) {
-    const std::int32_t count = std::min(kRunBlocks, blocks.blocks_wide - x);
-    const std::int64_t first = std::int64_t{row} * blocks.blocks_wide + x;
+  const PlaneView& view = plane.view;
+  const std::int32_t edge = kBlockEdge >> view.shrink;
+  const std::int64_t y0 = std::int64_t{row} * edge;
+  const std::int32_t wide = ceil_div(view.width, edge);
+  for (std::int32_t x = 0; x < wide; x += kRunBlocks) {
+    const std::int32_t count = std::min(kRunBlocks, wide - x);
+    const std::int64_t first =
+        std::int64_t{row + view.block_y} * blocks.blocks_wide + view.block_x + x;
     for (std::int32_t b = 0; b < count; ++b) {
       const std::int64_t block = first + b;
       std::int16_t* const out =
@@ -41,11 +47,10 @@ void StoredTransform::transform_row(const StoredBlocks& blocks, std::int32_t row
       out[0] = blocks.dc[block];
       run.extent[b] = static_cast<std::uint8_t>(64 - __builtin_clzll(nonzero | 1));
     }
-    const std::int64_t x0 = std::int64_t{x} * kBlockEdge;
-    kernels_.transform_row({&run, 0, count, &dequant,
-                            plane.view.data + y0 * plane.view.stride_bytes + x0,
-                            plane.view.stride_bytes, plane.columns - static_cast<std::int32_t>(x0),
-                            plane.rows - static_cast<std::int32_t>(y0)});
+    const std::int64_t x0 = std::int64_t{x} * edge;
+    kernels_.transform_row({&run, 0, count, &dequant, view.data + y0 * view.stride_bytes + x0,
+                            view.stride_bytes, plane.columns - static_cast<std::int32_t>(x0),
+                            plane.rows - static_cast<std::int32_t>(y0), view.shrink});
   }
 }
 

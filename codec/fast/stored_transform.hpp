@@ -17,7 +17,7 @@ class StoredTransform {
 
   /// Before transform_row() on `workers` threads.
   void begin(int workers);
-  /// One row of blocks. `dequant` is of quantisation that may leave 16 bits.
+  /// One row of blocks of the plane. `dequant` is of quantisation that may leave 16 bits.
   void transform_row(const StoredBlocks& blocks, std::int32_t row, const DequantRows& dequant,
                      const SamplePlane& plane, int worker);
 

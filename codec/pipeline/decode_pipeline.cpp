@@ -51,8 +51,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     std::fill_n(scanned_, kMaxComponents, false);
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       PlaneView& plane = planes_[c];
-      plane.width = frame.components[c].width;
-      plane.height = frame.components[c].height;
+      plane = frame.components[c].plane();
       if (luma_only && c > 0) {
         plane.data = nullptr;
       } else if (direct != nullptr) {
@@ -77,6 +76,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     for (const int c : scan.components) scanned_[c] = true;
     const ProgressiveFrame::CleanScan clean = clean_.unstuff(stages_, data, outcome.consumed_bytes);
     intervals_.begin(scan.layout, clean.segments);
+    if (coefficients_ == nullptr) intervals_.limit(scan, planes_);
     mcus_.begin_scan(
         {&scan, clean.bytes, clean.segments.back().first_byte, planes_, coefficients_});
     decode_intervals(std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus()));
@@ -90,7 +90,8 @@ class CpuDecodePipeline final : public DecodePipeline {
     const auto unstuff = [&](std::size_t scan, std::span<const std::uint8_t> data) {
       return clean_scans_[scan].unstuff(stages_, data, outcomes[scan].consumed_bytes);
     };
-    progressive_.decode(frame, scans, &pool_, unstuff, outcomes);
+    progressive_.decode(frame, scans, coefficients_ == nullptr ? planes_ : nullptr, &pool_, unstuff,
+                        outcomes);
     if (coefficients_ != nullptr)
       progressive_.copy(*coefficients_);
     else
@@ -137,25 +138,26 @@ class CpuDecodePipeline final : public DecodePipeline {
     for (std::size_t c = 0; c < frame_.components.size(); ++c) {
       scanned_[c] = true;
       const FrameHeader::Component& component = frame_.components[c];
+      const StoredBlocks& stored = progressive_.blocks(c);
       const ComponentSpec spec;
       const int only = 0;
-      DequantIdctArgs row{
-          make_scan_layout(component.width, component.height, &spec, 1, &only, 1, 0),
-          nullptr,
-          0,
-          component.blocks_wide,
-          nullptr,
-          {planes_[c]}};
+      DequantIdctArgs row{make_scan_layout(stored.blocks_wide * kBlockEdge,
+                                           stored.blocks_high * kBlockEdge, &spec, 1, &only, 1, 0),
+                          nullptr,
+                          0,
+                          component.blocks_wide,
+                          nullptr,
+                          {planes_[c]}};
       DequantTables tables{};
       std::copy(progressive_.quant(c).begin(), progressive_.quant(c).end(), tables.table[0]);
       row.tables = &tables;
       pool_.run(component.blocks_high, [&](std::int64_t y, int) {
         DequantIdctArgs args = row;
-        args.first_mcu = y * component.blocks_wide;
+        args.first_mcu = (y + component.block_y) * stored.blocks_wide + component.block_x;
         std::vector<std::int16_t> blocks(static_cast<std::size_t>(component.blocks_wide) *
                                          kBlockSize);
         for (std::int64_t x = 0; x < component.blocks_wide; ++x)
-          progressive_.blocks(c).copy_block(args.first_mcu + x, blocks.data() + x * kBlockSize);
+          stored.copy_block(args.first_mcu + x, blocks.data() + x * kBlockSize);
         args.coefficients = blocks.data();
         Exec exec;
         (void)stages_.dequant_idct(args, exec);

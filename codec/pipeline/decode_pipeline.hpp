@@ -36,7 +36,8 @@ class DecodePipeline {
  public:
   virtual ~DecodePipeline() = default;
 
-  /// Output of samples. `direct`, if not null, is a host frame whose planes are the component
+  /// Output of samples. `frame` is the image's header, or the window of an ImagePart. `direct`, if
+  /// not null, is a host frame whose planes are the component
   /// planes, so samples may be written there. `luma_only`: only component 0 is wanted.
   virtual Status begin_planes(const FrameHeader& frame, const FrameView* direct,
                               bool luma_only) = 0;
@@ -50,7 +51,8 @@ class DecodePipeline {
   virtual Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                              ScanOutcome& outcome) = 0;
 
-  /// `outcomes` has one entry a scan. Errors: progressive, of a pipeline without it.
+  /// `frame` is the image's header. `outcomes` has one entry a scan. Errors: progressive, of a
+  /// pipeline without it.
   virtual Status decode_progressive(const FrameHeader& /*frame*/,
                                     std::span<const FrameScan> /*scans*/,
                                     std::span<ScanOutcome> /*outcomes*/) {

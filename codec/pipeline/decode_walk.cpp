@@ -24,6 +24,7 @@ Status validate_params(const DecodeParams& params) {
   if (params.limits.max_pixels < 1 || params.limits.max_scans < 1 ||
       params.limits.max_header_bytes < 1)
     return Status(Errc::invalid_argument, "a limit is below 1");
+  ZR_TRY(validate_part(params.scale, params.region));
   return validate_instruction_set(params.instruction_set);
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
+#include "codec/pipeline/image_part.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -66,27 +68,62 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
   return report;
 }
 
-/// Decodes into a frame. `target` provides the frame for the image's size, or an error; `finish`
-/// fills it.
-template <typename Target, typename Finish>
+inline bool wants_part(const DecodeParams& params) {
+  return params.scale != 1 || !(params.region == Region());
+}
+
+/// The frame of a region's window in host memory. Keeps its memory.
+class HostWindow {
+ public:
+  Status reserve(PixelFormat format, int width, int height, FrameView& window) {
+    ZR_TRY(frame_.reshape(format, width, height));
+    window = frame_.view();
+    return Status::ok();
+  }
+  Status copy(const ImagePart& part, const FrameView& window, const FrameView& out) {
+    copy_region(window, part, out);
+    return Status::ok();
+  }
+
+ private:
+  Frame frame_;
+};
+
+/// Decodes into a frame. `target` provides the frame for the size of what is wanted, or an error;
+/// `finish` fills it, or the frame of a region's window, which is `window`'s.
+template <typename Target, typename Finish, typename Window>
 Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& params,
                                 std::span<const std::byte> jpeg, const Target& target,
-                                const Finish& finish) {
-  FrameView out;
+                                const Finish& finish, Window& window) {
+  FrameView out, made;
+  std::optional<ImagePart> part;
+  ChromaUpsampling upsampling = params.upsampling;
   return walk_image(
       pipeline, params, jpeg,
       [&](const HeaderParser& parser) -> Status {
-        const FrameHeader& frame = parser.frame();
-        ZR_TRY(target(frame.width, frame.height, out));
+        if (wants_part(params)) {
+          ZR_LET(chosen, image_part(parser.frame(), params.scale, params.region));
+          part = std::move(chosen);
+          if (!part->can_be_fancy) upsampling = ChromaUpsampling::nearest;
+        }
+        const FrameHeader& frame = part ? part->window : parser.frame();
+        const ImageSize size = part ? part->size : ImageSize{frame.width, frame.height};
+        ZR_TRY(target(size.width, size.height, out));
+        made = out;
+        if (part && part->is_region) {
+          ZR_TRY(check_region_format(*part, out.format));
+          ZR_TRY(window.reserve(out.format, frame.width, frame.height, made));
+        }
         const ColorModel model = parser.color_model();
-        const bool direct = planes_match(frame, model, out.format);
-        const bool luma_only = out.format == PixelFormat::gray8 && model != ColorModel::rgb;
-        ZR_TRY(pipeline.begin_planes(frame, direct ? &out : nullptr, luma_only));
-        pipeline.expect_frame(model, params.upsampling, out);
+        const bool direct = planes_match(frame, model, made.format);
+        const bool luma_only = made.format == PixelFormat::gray8 && model != ColorModel::rgb;
+        ZR_TRY(pipeline.begin_planes(frame, direct ? &made : nullptr, luma_only));
+        pipeline.expect_frame(model, upsampling, made);
         return Status::ok();
       },
-      [&](const HeaderParser& parser) {
-        return finish(parser.color_model(), params.upsampling, out);
+      [&](const HeaderParser& parser) -> Status {
+        ZR_TRY(finish(parser.color_model(), upsampling, made));
+        return part && part->is_region ? window.copy(*part, made, out) : Status::ok();
       });
 }
 

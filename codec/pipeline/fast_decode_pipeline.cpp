@@ -46,8 +46,11 @@ class FastDecodePipeline final : public DecodePipeline {
     is_direct_ = direct != nullptr;
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       planes_[c] = luma_only && c > 0 ? fast::SamplePlane() : make_plane(c, direct);
-      planes_[c].view.width = frame.components[c].width;
-      planes_[c].view.height = frame.components[c].height;
+      const std::int64_t stride = planes_[c].view.stride_bytes;
+      std::uint8_t* const data = planes_[c].view.data;
+      planes_[c].view = frame.components[c].plane();
+      planes_[c].view.stride_bytes = stride;
+      planes_[c].view.data = data;
       views_[c] = planes_[c].view;
     }
     return Status::ok();
@@ -66,6 +69,7 @@ class FastDecodePipeline final : public DecodePipeline {
     begin_scan(scan, data);
     outcome.consumed_bytes = decoder_.consumed_bytes();
     intervals_.begin(scan.layout, decoder_.segments());
+    if (coefficients_ == nullptr) intervals_.limit(scan, views_);
     decode_sound(std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus()));
     decode_stopped(scan);
     intervals_.finish(scan, data, flat_components_, outcome);
@@ -87,7 +91,8 @@ class FastDecodePipeline final : public DecodePipeline {
       outcomes[scan].consumed_bytes = unstuffer.consumed_bytes();
       return ProgressiveFrame::CleanScan{unstuffer.bytes(), unstuffer.segments()};
     };
-    progressive_.decode(frame, scans, small_ ? nullptr : &pool_, unstuff, outcomes);
+    progressive_.decode(frame, scans, coefficients_ == nullptr ? views_ : nullptr,
+                        small_ ? nullptr : &pool_, unstuff, outcomes);
     if (coefficients_ != nullptr)
       progressive_.copy(*coefficients_);
     else

@@ -76,12 +76,14 @@ void FlatComponents::for_each(ThreadPool& pool, const Fill& fill) const {
 void FlatComponents::fill_planes(ThreadPool& pool, const PlaneView* planes) const {
   for_each(pool, [&](int c, const Blocks& blocks) {
     const PlaneView& plane = planes[c];
-    const std::int32_t x = blocks.x * kBlockEdge;
-    const std::int32_t x_end = std::min(blocks.x_end * kBlockEdge, plane.width);
+    // All transforms give the same sample.
+    const std::int32_t edge = kBlockEdge >> plane.shrink;
+    const std::int32_t x = std::max(0, (blocks.x - plane.block_x) * edge);
+    const std::int32_t x_end = std::min((blocks.x_end - plane.block_x) * edge, plane.width);
     if (plane.data == nullptr || x >= x_end) return;
     const std::uint8_t sample = flat_sample(blocks.dc, components_[c].quant);
-    const std::int32_t y_end = std::min(blocks.y_end * kBlockEdge, plane.height);
-    for (std::int32_t y = blocks.y * kBlockEdge; y < y_end; ++y)
+    const std::int32_t y_end = std::min((blocks.y_end - plane.block_y) * edge, plane.height);
+    for (std::int32_t y = std::max(0, (blocks.y - plane.block_y) * edge); y < y_end; ++y)
       std::memset(plane.data + y * plane.stride_bytes + x, sample,
                   static_cast<std::size_t>(x_end - x));
   });

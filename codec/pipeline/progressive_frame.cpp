@@ -20,7 +20,7 @@ void ProgressiveFrame::clear(const FrameHeader& frame) {
 }
 
 void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameScan> scans,
-                              ThreadPool* pool, const Unstuff& unstuff,
+                              const PlaneView* planes, ThreadPool* pool, const Unstuff& unstuff,
                               std::span<ScanOutcome> outcomes) {
   clear(frame);
   for (auto scan = scans.rbegin(); scan != scans.rend(); ++scan)
@@ -36,7 +36,14 @@ void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameSca
       Progress& progress;
       ~Finish() { progress.finish(); }
     } const finish{progress_[scan]};
-    decode_scan(frame, scans, scan, unstuff(scan, scans[scan].data),
+    const ScanHeader& header = scans[scan].header;
+    constexpr int kDcAlone = 3;
+    if (planes != nullptr && !header.is_dc() && planes[header.components[0]].shrink == kDcAlone) {
+      outcomes[scan].consumed_bytes = scans[scan].data.size();
+      outcomes[scan].intervals = header.layout.intervals();
+      return;
+    }
+    decode_scan(frame, scans, scan, planes, unstuff(scan, scans[scan].data),
                 *workers_[static_cast<std::size_t>(worker)], outcomes[scan]);
   };
   const auto jobs = static_cast<std::int64_t>(scans.size());
@@ -48,8 +55,8 @@ void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameSca
 }
 
 void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans,
-                                   std::size_t scan, const CleanScan& clean, Worker& worker,
-                                   ScanOutcome& outcome) {
+                                   std::size_t scan, const PlaneView* planes,
+                                   const CleanScan& clean, Worker& worker, ScanOutcome& outcome) {
   const ScanHeader& header = scans[scan].header;
   // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
   const Progress* before[kMaxComponents] = {};
@@ -69,6 +76,7 @@ void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const Fra
       if (other != nullptr) other->wait_for(row / rows_of_mcu);
   };
   worker.intervals.begin(header.layout, clean.segments);
+  if (planes != nullptr) worker.intervals.limit(header, planes);
   worker.decoder.begin_scan(header, clean.bytes, blocks_);
   for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
     if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);

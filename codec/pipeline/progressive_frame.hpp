@@ -29,9 +29,10 @@ class ProgressiveFrame {
   /// Removes the stuffed bytes of a scan; called on several threads, once a scan.
   using Unstuff = std::function<CleanScan(std::size_t scan, std::span<const std::uint8_t> data)>;
 
-  /// `pool`: null for the caller's thread alone.
-  void decode(const FrameHeader& frame, std::span<const FrameScan> scans, ThreadPool* pool,
-              const Unstuff& unstuff, std::span<ScanOutcome> outcomes);
+  /// `planes`, one a component: blocks outside them, and AC where a plane has a sample a block, are
+  /// not wanted; null: everything is. `pool`: null for the caller's thread alone.
+  void decode(const FrameHeader& frame, std::span<const FrameScan> scans, const PlaneView* planes,
+              ThreadPool* pool, const Unstuff& unstuff, std::span<ScanOutcome> outcomes);
 
   const StoredBlocks& blocks(std::size_t component) const { return blocks_[component]; }
   /// As it stood at the component's first scan, as in libjpeg.
@@ -64,7 +65,8 @@ class ProgressiveFrame {
 
   void clear(const FrameHeader& frame);
   void decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans, std::size_t scan,
-                   const CleanScan& clean, Worker& worker, ScanOutcome& outcome);
+                   const PlaneView* planes, const CleanScan& clean, Worker& worker,
+                   ScanOutcome& outcome);
 
   StoredBlocks blocks_[kMaxComponents];
   QuantTable quant_[kMaxComponents];

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "codec/pipeline/image_part.hpp"
+
 namespace zerorun {
 
 void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegment> segments) {
@@ -28,11 +30,47 @@ void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegme
   }
 }
 
+namespace {
+
+/// Behind the last MCU of the window among the first `count` of the scan; 0: there is none.
+std::int64_t last_wanted(const McuWindow& window, std::int64_t wide, std::int64_t count) {
+  std::int64_t row = (count - 1) / wide, columns = (count - 1) % wide + 1;
+  if (row >= window.y_end) {
+    row = window.y_end - 1;
+    columns = wide;
+  }
+  if (columns <= window.x) {
+    --row;
+    columns = wide;
+  }
+  return row < window.y ? 0 : row * wide + std::min(columns, window.x_end);
+}
+
+}  // namespace
+
+void ScanIntervals::limit(const ScanHeader& scan, const PlaneView* planes) {
+  const ScanLayout& layout = scan.layout;
+  const McuWindow window = mcu_window(layout, [&](int i) -> const PlaneView& {
+    return planes[scan.components[static_cast<std::size_t>(i)]];
+  });
+  if (window.covers(layout)) return;
+  for (IntervalState& state : states_) {
+    const std::int64_t end = last_wanted(window, layout.mcus_wide, state.end_mcu);
+    state.is_cut = end < state.end_mcu;
+    if (end > state.at.mcu)
+      state.end_mcu = end;
+    else
+      state.at.mcu = state.end_mcu;
+  }
+}
+
 void ScanIntervals::report(const ScanLayout& layout, std::span<const std::uint8_t> data,
                            ScanOutcome& outcome) {
   results_.clear();
   for (const IntervalState& state : states_)
-    results_.push_back({state.fault, state.at.bit, state.end_bit});
+    results_.push_back({state.fault,
+                        state.is_cut && state.fault == Errc::ok ? state.end_bit : state.at.bit,
+                        state.end_bit});
   report_scan(data, segments_, plan_, results_, outcome);
   outcome.intervals = layout.intervals();
   outcome.concealed_intervals += layout.intervals() - reached();

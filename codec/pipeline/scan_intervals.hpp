@@ -21,6 +21,10 @@ class ScanIntervals {
   /// `segments` includes the closing entry, and outlives the scan.
   void begin(const ScanLayout& layout, std::span<const EntropySegment> segments);
 
+  /// After begin(): intervals without an MCU of the planes' blocks are not decoded, and the others
+  /// up to their last one. `planes` has one entry a component of the frame.
+  void limit(const ScanHeader& scan, const PlaneView* planes);
+
   /// Intervals that may have data, which are the first of the scan. The others are lost.
   std::int64_t reached() const { return static_cast<std::int64_t>(states_.size()); }
   IntervalState& operator[](std::int64_t interval) {

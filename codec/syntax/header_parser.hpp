@@ -27,6 +27,11 @@ struct FrameHeader {
     int id, h, v, quant_table;
     int width = 0, height = 0;             ///< samples
     int blocks_wide = 0, blocks_high = 0;  ///< blocks that hold samples
+    /// As in PlaneView: 0 as parsed, else made by image_part().
+    int block_x = 0, block_y = 0, shrink = 0;
+
+    /// Without memory.
+    PlaneView plane() const { return {nullptr, 0, width, height, block_x, block_y, shrink}; }
   };
   std::vector<Component> components;  ///< 1 or 3
 };

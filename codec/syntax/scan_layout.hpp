@@ -19,6 +19,9 @@ struct BasicPlaneView {
   std::int64_t stride_bytes = 0;
   std::int32_t width = 0;   ///< valid samples in a row
   std::int32_t height = 0;  ///< valid rows
+  /// The block of the component whose samples are the first ones.
+  std::int32_t block_x = 0, block_y = 0;
+  std::int32_t shrink = 0;  ///< a block has 8 >> shrink samples along each side
 };
 using PlaneView = BasicPlaneView<std::uint8_t>;
 using ConstPlaneView = BasicPlaneView<const std::uint8_t>;

@@ -4,11 +4,50 @@
 
 #include <utility>
 
+#include "codec/base/place_planes.hpp"
 #include "codec/capi/convert.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
 namespace zerorun {
+namespace {
+
+/// As HostWindow, in device memory.
+class DeviceWindow {
+ public:
+  void use(cudaStream_t stream) { stream_ = stream; }
+  Status reserve(PixelFormat format, int width, int height, FrameView& window) {
+    window = {format, width, height, {}, {}};
+    const std::size_t bytes = place_planes(window, nullptr, 128);
+    ZR_TRY(memory_.reserve(static_cast<std::int64_t>(bytes)));
+    place_planes(window, memory_.data(), 128);
+    return Status::ok();
+  }
+  Status copy(const ImagePart& part, const FrameView& window, const FrameView& out) {
+    for (int p = 0; p < plane_count(out.format); ++p) {
+      const auto i = static_cast<std::size_t>(p);
+      const PlaneOffset offset = region_offset(out.format, p, part.x, part.y);
+      const std::uint8_t* in = window.data[i] + offset.rows * window.stride_bytes[i] + offset.bytes;
+      const std::size_t bytes = plane_row_bytes(out.format, p, out.width);
+      const int rows = plane_rows(out.format, p, out.height);
+      // A frame may lie in memory from the last row to the first, which no copy of CUDA allows.
+      const int at_once = out.stride_bytes[i] >= static_cast<std::ptrdiff_t>(bytes) ? rows : 1;
+      for (std::ptrdiff_t y = 0; y < rows; y += at_once)
+        ZR_CUDA_TRY(cudaMemcpy2DAsync(
+            out.data[i] + y * out.stride_bytes[i],
+            at_once == 1 ? bytes : static_cast<std::size_t>(out.stride_bytes[i]),
+            in + y * window.stride_bytes[i], static_cast<std::size_t>(window.stride_bytes[i]),
+            bytes, static_cast<std::size_t>(at_once), cudaMemcpyDeviceToDevice, stream_));
+    }
+    return Status::ok();
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  DeviceBuffer<std::uint8_t> memory_;
+};
+
+}  // namespace
 
 struct DeviceDecoder::Impl {
   explicit Impl(const DecodeParams& p) : params(p), pipeline(p.device) {}
@@ -21,6 +60,7 @@ struct DeviceDecoder::Impl {
   PinnedBuffer<std::byte> host_copy;
   Event done;         ///< the end of the last image's work; the next one uses the same memory
   bool used = false;  ///< `done` is to be waited for
+  DeviceWindow window;
   CudaDecodePipeline pipeline;
 
   /// `on_device`: `jpeg` is device memory.
@@ -40,6 +80,7 @@ struct DeviceDecoder::Impl {
       jpeg = {host_copy.data(), jpeg.size()};
     }
     pipeline.use_device_frames(stream, device_jpeg, &meanwhile);
+    window.use(stream);
     auto report = walk_frame(
         pipeline, params, jpeg,
         [&](int width, int height, FrameView& target) {
@@ -48,9 +89,10 @@ struct DeviceDecoder::Impl {
         },
         [&](ColorModel model, ChromaUpsampling upsampling, const FrameView& frame) {
           return pipeline.finish_device_frame(model, upsampling, frame);
-        });
+        },
+        window);
     // Two calls of CUDA less for each image, the wait for the event being the other.
-    used = !report || !pipeline.is_idle();
+    used = !report || !pipeline.is_idle() || !(params.region == Region());
     if (!used) return report;
     // After an error too: kernels may still run.
     const cudaError_t error = cudaEventRecord(done.get(), stream);
@@ -72,6 +114,15 @@ Result<DeviceDecoder> DeviceDecoder::create(const DecodeParams& params) {
     ZR_TRY(impl->done.create(cudaEventDisableTiming));
     ZR_TRY(impl->pipeline.create());
     return DeviceDecoder(std::move(impl));
+  });
+}
+
+Status DeviceDecoder::select(int scale, const Region& region) {
+  return guarded([&] {
+    ZR_TRY(validate_part(scale, region));
+    impl_->params.scale = scale;
+    impl_->params.region = region;
+    return Status::ok();
   });
 }
 
@@ -116,6 +167,11 @@ zerorun_status zerorun_device_decoder_create(const zerorun_decode_params* params
 }
 
 void zerorun_device_decoder_destroy(zerorun_device_decoder* decoder) { delete decoder; }
+
+zerorun_status zerorun_device_decoder_select(zerorun_device_decoder* decoder, int32_t scale,
+                                             const zerorun_region* region) {
+  return on_handle(decoder, [&] { return decoder->object.select(scale, to_region(region)); });
+}
 
 namespace {
 

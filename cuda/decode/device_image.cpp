@@ -39,7 +39,7 @@ Status DeviceImage::begin(const FrameHeader& frame, const FrameView* direct, boo
   is_converted_ = false;
   for (std::size_t c = 0; c < components(); ++c) {
     PlaneView& plane = planes_[c];
-    plane = {nullptr, 0, frame.components[c].width, frame.components[c].height};
+    plane = frame.components[c].plane();
     if (luma_only && c > 0) continue;
     if (is_direct_ && callers_stream_) {
       plane.data = direct->data[c];

@@ -72,7 +72,8 @@ class CudaStepDecoder final : public StepDecoder {
           ZR_TRY(mark("color_upsample"));
           ZR_TRY(pipeline_->finish_device_frame(model, upsampling, frame));
           return mark("end");
-        });
+        },
+        window_);
     if (!report) return report.status();
     return log_.read(pipeline_->stream(), steps);
   }
@@ -81,6 +82,7 @@ class CudaStepDecoder final : public StepDecoder {
   Status mark(const char* step) { return log_.mark(pipeline_->stream(), step); }
 
   const DecodeParams params_;
+  HostWindow window_;
   EventLog<const char*> log_;  // string literals
   Stream stream_;              // of device frames; the staged decoder has none
   std::unique_ptr<CudaDecodePipeline> pipeline_;

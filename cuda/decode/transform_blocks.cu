@@ -6,6 +6,7 @@
 #include <cub/block/block_run_length_decode.cuh>
 
 #include "codec/arith/dct8.hpp"
+#include "codec/arith/reduced_idct.hpp"
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/kept.cuh"
@@ -416,6 +417,21 @@ __device__ void store_block(const PlaneView& plane, int x0, int y0,
   }
 }
 
+/// Block (x, y) of a plane at 1/2, 1/4 or 1/8. Sums of 64 bits are exact for all coefficients.
+__device__ void reduce_and_store(const Shared& s, std::int32_t dc, const PlaneView& plane, int x,
+                                 int y) {
+  const int edge = reduced_edge(plane.shrink), x0 = x * edge, y0 = y * edge;
+  std::uint8_t* const out = plane.data + y0 * plane.stride_bytes + x0;
+  reduce_block<std::uint64_t>(
+      plane.shrink,
+      [&](int v, int u) {
+        return v == 0 && u == 0 ? dc : std::int32_t{s.coefficient[v][threadIdx.x][u]};
+      },
+      [&](int j, int i, std::uint8_t sample) {
+        if (y0 + j < plane.height && x0 + i < plane.width) out[j * plane.stride_bytes + i] = sample;
+      });
+}
+
 /// Waits until the pairs of the blocks from `first` on can be read, and it is known where block
 /// `behind` begins or that there is none. Called by one warp. Terminates where all CTAs of the
 /// kernel before run or are done.
@@ -442,8 +458,9 @@ __device__ void report_scan(const ScanArgs& a) {
 static_assert(bounded_ctas(kTransformCtas, kThreads, sizeof(Shared), 90) == kTransformCtas,
               "as measured on Hopper");
 
-/// `has_fault`: not all pairs are there.
-template <bool kFollows>
+/// `has_fault`: not all pairs are there. `kPart`: a plane does not hold all blocks of its
+/// component, or has smaller ones.
+template <bool kFollows, bool kPart>
 __device__ void transform_cta(const ScanArgs& a, Shared& s, bool has_fault) {
   // CTAs that began before a fault was found may wait for this one.
   const auto give_up = [&] {
@@ -504,10 +521,18 @@ __device__ void transform_cta(const ScanArgs& a, Shared& s, bool has_fault) {
   const ScanLayout::Component& shape = a.layout.component[component];
   const auto mcu_y = static_cast<std::int32_t>(a.by_mcus_wide.quotient(mcu));
   const auto mcu_x = static_cast<std::int32_t>(mcu) - mcu_y * a.layout.mcus_wide;
-  const std::int32_t x = mcu_x * shape.h + a.layout.block_x[index];
-  const std::int32_t y = mcu_y * shape.v + a.layout.block_y[index];
+  std::int32_t x = mcu_x * shape.h + a.layout.block_x[index];
+  std::int32_t y = mcu_y * shape.v + a.layout.block_y[index];
   // A block that does not exist is below all that do, and a component without a plane has none.
   if (x >= shape.blocks_wide || y >= shape.blocks_high) return;
+  if constexpr (kPart) {
+    const PlaneView& plane = a.plane[component];
+    const int edge = reduced_edge(plane.shrink);
+    x -= plane.block_x;
+    y -= plane.block_y;
+    if (x < 0 || y < 0 || x * edge >= plane.width || y * edge >= plane.height) return;
+    if (plane.shrink != 0) return reduce_and_store(s, dc_value, plane, x, y);
+  }
   // Kept in one register, because the transform needs all others: coordinates have 13 bits. It is
   // made to depend on a result, or the address would be found before; threadIdx.y is 0.
   std::uint32_t position =
@@ -522,6 +547,7 @@ __device__ void transform_cta(const ScanArgs& a, Shared& s, bool has_fault) {
   store_block(a.plane[position >> 30], coordinate(0), coordinate(15), c);
 }
 
+template <bool kPart>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
     transform_blocks_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ Shared s;
@@ -530,10 +556,11 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   // and 81.7 otherwise (H200).
   let_next_kernel_begin();
   if (blockIdx.x == 0 && threadIdx.x == 0) report_scan(a);
-  transform_cta<false>(a, s, faults_of(*a.summary) != 0);
+  transform_cta<false, kPart>(a, s, faults_of(*a.summary) != 0);
 }
 
 /// The same beside the kernel before, whose chunks it follows.
+template <bool kPart>
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThreads, sizeof(Shared)))
     transform_followed_kernel(const __grid_constant__ ScanArgs a) {
   __shared__ Shared s;
@@ -542,7 +569,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
   if (threadIdx.x < 32) await_pairs(a, first_block, min(first_block + kTransformBlocks, a.blocks));
   __syncthreads();
   // Other CTAs may just be finding more faults, so threads may see different ones.
-  transform_cta<true>(a, s, __syncthreads_or(faults_of(*a.summary) != 0));
+  transform_cta<true, kPart>(a, s, __syncthreads_or(faults_of(*a.summary) != 0));
   if (blockIdx.x + 1 < gridDim.x) return;
   // The kernel behind this one waits for this one alone.
   wait_for_previous_kernel();
@@ -553,7 +580,16 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
 
 Status transform_blocks(const ScanArgs& args, LaunchChain& chain) {
   const unsigned grid = grid_size(args.blocks, kTransformBlocks);
-  const auto kernel = args.follows_bus ? transform_followed_kernel : transform_blocks_kernel;
+  bool is_part = false;
+  for (int c = 0; c < args.layout.components; ++c) {
+    const PlaneView& plane = args.plane[c];
+    const ScanLayout::Component& whole = args.layout.component[c];
+    is_part |= plane.shrink != 0 || plane.width < whole.width || plane.height < whole.height;
+  }
+  const auto kernel =
+      is_part
+          ? (args.follows_bus ? transform_followed_kernel<true> : transform_blocks_kernel<true>)
+          : (args.follows_bus ? transform_followed_kernel<false> : transform_blocks_kernel<false>);
   return ZR_CUDA_STATUS(chain.add(kernel, LaunchShape{grid, kThreads}, args));
 }
 

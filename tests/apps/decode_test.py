@@ -31,6 +31,29 @@ class DecodeTest(ProgramTest):
                 self.assertEqual(pathlib.Path(self.path(f"out/{number}.ppm")).read_bytes(), want)
 
     @needs_djpeg
+    def test_scaled_pictures_equal_djpegs_and_regions_are_parts_of_them(self):
+        for scale in ("1/2", "1/4", "1/8"):
+            self.decode(self.mjpeg, "-o", self.path("out/%d.ppm"), "-y", "--scale", scale)
+            want = subprocess.run(
+                ["djpeg", "-dct", "int", "-ppm", "-scale", scale, self.path("jpg/2.jpg")],
+                capture_output=True, check=True).stdout
+            self.assertEqual(pathlib.Path(self.path("out/2.ppm")).read_bytes(), want)
+        self.decode(self.path("jpg/1.jpg"), "-o", self.path("half.ppm"), "--scale", "1/2")
+        self.decode(self.path("jpg/1.jpg"), "-o", self.path("part.ppm"), "--scale", "1/2", "--crop", "20x9+7+11")
+        head = b"P6\n33 24\n255\n"
+        half = pathlib.Path(self.path("half.ppm")).read_bytes()
+        self.assertTrue(half.startswith(head))
+        rows = [half[len(head) + 3 * (33 * y + 7):][:60] for y in range(11, 20)]
+        self.assertEqual(pathlib.Path(self.path("part.ppm")).read_bytes(), b"P6\n20 9\n255\n" + b"".join(rows))
+
+    def test_regions_that_no_picture_has(self):
+        for crop, sentence in (("20x9", "is not WxH+X+Y"), ("20x9+60+0", "goes beyond the picture of 65x47")):
+            result = self.decode(self.path("jpg/1.jpg"), "-o", self.path("x.ppm"), "--crop", crop, code=2)
+            self.assertIn(sentence, result.stderr.decode())
+        result = self.decode(self.y4m, "-o", self.path("x.ppm"), "--scale", "1/2", code=2)
+        self.assertIn("are for JPEG and Motion JPEG alone", result.stderr.decode())
+
+    @needs_djpeg
     def test_progressive_frames_are_read_everywhere(self):
         frames = []
         for number in (1, 2):

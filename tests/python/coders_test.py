@@ -228,6 +228,30 @@ def test_batches():
         zerorun.encode_batch(broken())
 
 
+def test_scaled_pictures_and_regions():
+    jpegs = [zerorun.encode(picture("rgb24", 70, 50 + i, i)) for i in range(3)]
+    whole = zerorun.decode(jpegs[0])
+    half = zerorun.decode(jpegs[0], scale=2)
+    assert half.shape == ((whole.shape[0] + 1) // 2, (whole.shape[1] + 1) // 2, 3)
+    assert same(zerorun.decode(jpegs[0], region=(11, 7, 30, 20)), whole[7:27, 11:41])
+    assert same(zerorun.decode(jpegs[0], scale=2, region=(3, 5, 9, 8)), half[5:13, 3:12])
+    with zerorun.Decoder(scale=2, region=(3, 5, 9, 8)) as decoder:
+        assert same(decoder.decode(jpegs[0]), half[5:13, 3:12])
+    # The next call without options is of the whole picture.
+    assert same(zerorun.decode(jpegs[0]), whole)
+    scales, regions = [1, 2, 8], [(0, 0, 8, 8), None, (0, 1, 2, 3)]
+    batch = zerorun.decode_batch(jpegs, scale=scales, region=regions)
+    for got, jpeg, scale, region in zip(batch, jpegs, scales, regions):
+        assert same(got, zerorun.decode(jpeg, scale=scale, region=region))
+    assert all(p.shape == (8, 7, 3) for p in zerorun.decode_batch(jpegs, region=(5, 6, 7, 8)))
+    with pytest.raises(zerorun.ArgumentError, match="one entry for each of the 3 streams"):
+        zerorun.decode_batch(jpegs, scale=[1, 2])
+    with pytest.raises(zerorun.ArgumentError, match="goes beyond the picture"):
+        zerorun.decode(jpegs[0], region=(0, 0, 1000, 1))
+    with pytest.raises(zerorun.ArgumentError, match="1/2, 1/4 and 1/8"):
+        zerorun.decode(jpegs[0], scale=3)
+
+
 def test_batches_of_files(tmp_path):
     wanted = [zerorun.encode(picture("rgb24", 20 + 7 * i, 60, i)) for i in range(12)]
     paths = [tmp_path / f"{i}.jpg" for i in range(12)]

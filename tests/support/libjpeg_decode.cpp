@@ -185,12 +185,14 @@ bool read_raw(DecodeJob& job, std::vector<PaddedPlane>& planes, std::vector<Comp
   return true;
 }
 
-bool read_pixels(DecodeJob& job, PixelOutput space, bool fancy, Pixels& out) {
+bool read_pixels(DecodeJob& job, PixelOutput space, bool fancy, Pixels& out, unsigned scale) {
   if (setjmp(job.errors.jump) != 0) return false;
   if (!open(job)) return false;
   jpeg_decompress_struct& info = job.info;
   info.out_color_space = space == PixelOutput::gray ? JCS_GRAYSCALE : JCS_RGB;
   info.do_fancy_upsampling = static_cast<boolean>(fancy);
+  info.scale_num = 1;
+  info.scale_denom = scale;
   jpeg_start_decompress(&info);
   out.width = static_cast<int>(info.output_width);
   out.height = static_cast<int>(info.output_height);
@@ -219,9 +221,9 @@ LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<Compo
 }
 
 LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
-                              Pixels& out) {
+                              Pixels& out, unsigned scale) {
   return guarded(jpeg, Feed::whole,
-                 [&](DecodeJob& job) { return read_pixels(job, space, fancy, out); });
+                 [&](DecodeJob& job) { return read_pixels(job, space, fancy, out, scale); });
 }
 
 }  // namespace zerorun::test

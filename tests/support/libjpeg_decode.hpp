@@ -41,8 +41,9 @@ struct Pixels {
   std::vector<std::uint8_t> samples;  ///< [height][width][1 or 3]
 };
 
-/// jpeg_read_scanlines with the accurate integer IDCT; `fancy` is do_fancy_upsampling.
+/// jpeg_read_scanlines with the accurate integer IDCT; `fancy` is do_fancy_upsampling, and `scale`
+/// the denominator of 1/2, 1/4 or 1/8.
 LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
-                              Pixels& out);
+                              Pixels& out, unsigned scale = 1);
 
 }  // namespace zerorun::test

@@ -222,9 +222,12 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
     DecodeOptions options;
     options.format = format.is_none() ? params.format : parse_format(format);
     const Result<StreamInfo> info = inspect(entry.data->bytes(), params.decode.limits);
-    if (info) {  // else the decoder finds the same error, and receive() tells it
-      entry.picture = out.is_none() ? new_picture(*options.format, info->width, info->height)
-                                    : picture_in(out, *options.format, info->width, info->height);
+    const Result<ImageSize> size =
+        info ? decoded_size(info->width, info->height, params.decode.scale, params.decode.region)
+             : info.status();
+    if (size) {  // else the decoder finds the same error, and receive() tells it
+      entry.picture = out.is_none() ? new_picture(*options.format, size->width, size->height)
+                                    : picture_in(out, *options.format, size->width, size->height);
       if (entry.picture.device != kHost) fail_argument("out must be in host memory for this call");
       options.into = entry.picture.view;
     }

@@ -209,8 +209,10 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
 Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat format) {
   ZR_LET(jpeg, job.input->bytes(room));
   ZR_LET(info, inspect(jpeg, coder.params().limits));
-  ZR_LET(picture, HostPicture::make(format, info.width, info.height));
+  ZR_LET(size, decoded_size(info.width, info.height, job.scale, job.region));
+  ZR_LET(picture, HostPicture::make(format, size.width, size.height));
   job.picture = std::move(picture);
+  ZR_TRY(coder.select(job.scale, job.region));
   return coder.decode(jpeg, job.picture->view()).status();
 }
 
@@ -233,7 +235,8 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
 }
 
 nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::handle stream,
-                     nb::handle workers, const nb::kwargs& options) {
+                     nb::handle workers, nb::kwargs options) {
+  const DecodeParts parts = take_part_lists(options);
   const DecodeParams params = decode_params(options);
   const PixelFormat pixels = parse_format(format);
   std::vector<DecodeJob> jobs;
@@ -244,6 +247,11 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
       job.input = std::make_unique<BatchInput>(object);
       return nb::none();
     });
+  }
+  check_part_lists(parts, jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].scale = parts.scales.empty() ? params.scale : parts.scales[i];
+    jobs[i].region = parts.regions.empty() ? params.region : parts.regions[i];
   }
   const int wanted = parse_int(workers, "workers");
   if (wants_device(to, params))

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "apps/python/binding/docs.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -110,16 +111,18 @@ Picture make_target(const JpegData& data, const Request& request, const DecodePa
     return data_device == kHost ? inspect(data.bytes(), params.limits)
                                 : inspect(copy_to_host(data, request.on), params.limits);
   }));
+  const ImageSize size =
+      value_of(decoded_size(found.width, found.height, params.scale, params.region));
   Picture picture;
   if (!request.out.is_none()) {
-    picture = picture_in(request.out, format, found.width, found.height, request.on);
+    picture = picture_in(request.out, format, size.width, size.height, request.on);
     order_after(picture.arrays, request.on);
   } else if (wants_device(request.to, params) || (request.to.is_none() && data_device != kHost)) {
-    picture = new_device_picture(format, found.width, found.height,
+    picture = new_device_picture(format, size.width, size.height,
                                  data_device != kHost ? data_device : params.device, request.on,
                                  request.stream);
   } else {
-    picture = new_picture(format, found.width, found.height);
+    picture = new_picture(format, size.width, size.height);
   }
   check_target(picture.device, data_device, params);
   return picture;
@@ -132,6 +135,7 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   const JpegData jpeg(data, on);
   Picture picture = make_target(jpeg, {format, out, to, stream, on}, params);
   auto lent = pools().decoders.take(params);
+  lent.coder->select(params);
   Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
   pools().decoders.give_back(std::move(lent));
   value_of(std::move(report));
@@ -256,9 +260,13 @@ Decoder& Decoders::host() {
 }
 
 Result<DecodeReport> Decoders::decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on) {
-  if (to.device == kHost) return host().decode(jpeg.bytes(), to.view);
+  if (to.device == kHost) {
+    ZR_TRY(host().select(params_.scale, params_.region));
+    return host().decode(jpeg.bytes(), to.view);
+  }
   auto& box = on_device_[to.device];
   if (!box) box = DeviceDecodeBox::make(params_, to.device);
+  ZR_TRY(box->select(params_.scale, params_.region));
   return box->decode(jpeg, to.view, on);
 }
 

@@ -55,6 +55,11 @@ class Decoders {
   explicit Decoders(const DecodeParams& params) : params_(params) {}
 
   Decoder& host();
+  /// For the pictures from here on.
+  void select(const DecodeParams& params) {
+    params_.scale = params.scale;
+    params_.region = params.region;
+  }
   /// Needs no GIL.
   Result<DecodeReport> decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on);
   Backend backend() { return host().backend(); }
@@ -222,6 +227,8 @@ class BatchInput {
 /// An item of decode_batch().
 struct DecodeJob {
   std::unique_ptr<BatchInput> input;  ///< unset: `result` has the error
+  int scale = 1;
+  Region region = {};
   std::optional<HostPicture> picture;
   nb::object result;
   Status status;

@@ -393,6 +393,7 @@ class DecodeBox final : public DeviceDecodeBox {
  public:
   DecodeBox(DeviceDecoder decoder, int device) : decoder_(std::move(decoder)), device_(device) {}
 
+  Status select(int scale, const Region& region) override { return decoder_.select(scale, region); }
   Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
                               std::uintptr_t stream) override {
     const OnDevice current(device_);
@@ -494,6 +495,7 @@ class Lane {
         next = jobs.take(longest);
         if (next != nullptr) next->status = guarded([&] { return prepare(*next, format, true); });
       };
+      if (job->status) job->status = decoder_.select(job->job->scale, job->job->region);
       if (job->status)
         job->status = decoder_.decode(job->jpeg, job->planes->view, stream_, look_ahead).status();
       if (!has_looked_ahead) next = jobs.take(longest);
@@ -522,7 +524,8 @@ class Lane {
     ZR_LET(jpeg, input.bytes(room));
     ZR_LET(info, inspect(jpeg, decoder_.params().limits));
     most_bytes_ = std::max(most_bytes_, jpeg.size());
-    job.planes.emplace(format, info.width, info.height);
+    ZR_LET(size, decoded_size(info.width, info.height, job.job->scale, job.job->region));
+    job.planes.emplace(format, size.width, size.height);
     ZR_TRY(job.planes->allocate(device_, reinterpret_cast<std::uintptr_t>(stream_)));
     job.jpeg = jpeg;
     if (ahead && !input.is_file() && room.resize(jpeg.size())) {

@@ -49,6 +49,7 @@ class DeviceDecodeBox {
  public:
   static std::unique_ptr<DeviceDecodeBox> make(DecodeParams params, int device);
   virtual ~DeviceDecodeBox() = default;
+  virtual Status select(int scale, const Region& region) = 0;
   virtual Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
                                       std::uintptr_t stream) = 0;
 };

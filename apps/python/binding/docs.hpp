@@ -99,6 +99,10 @@ out: arrays of these shapes to decode into, which are returned; rows may have ga
 to: 'host' for numpy arrays, 'device' for a zerorun.DeviceArray, which PyTorch, CuPy and
     JAX take without a copy. None: 'device' if device= names a GPU, else 'host'
 stream: the CUDA stream of a picture on a GPU
+scale: 2, 4 or 8 for a picture of 1/2, 1/4 or 1/8, whose sides are rounded up; as libjpeg
+    scales. It takes less time than the whole picture
+region: (x, y, width, height) in pixels of the scaled picture; what lies outside is not
+    transformed, and where the stream has restart markers not even decoded
 
 Options:
   upsampling    'fancy' (libjpeg's filter) or 'nearest', for RGB
@@ -155,7 +159,8 @@ A str or an os.PathLike is the name of a file, which is read by the thread that 
 the fastest way from a folder to arrays, with one file a thread in memory (to device memory
 two). A stream that cannot be read or decoded has its exception in the list, and the others go
 on. workers is the number of threads; 0: one a core (at most 16 to device memory), 4 on a GPU to
-host memory. format, to and the options are those of decode().)";
+host memory. format, to and the options are those of decode(). scale and region may also be
+lists with one entry for each stream; None is the whole picture.)";
 
 inline constexpr char kAsyncEncoder[] =
     R"(Encodes several frames at a time; they come back in the order of submission.

@@ -173,6 +173,17 @@ void set_limit(DecodeParams& params, nb::handle value, const char* key) {
   params.limits.*kMember = kParse(value, key);
 }
 
+Region parse_region(nb::handle value, const char* key) {
+  if (value.is_none()) return {};
+  if ((!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) ||
+      nb::len(value) != 4)
+    fail_type("region must be a tuple (x, y, width, height)");
+  const Region region{parse_int(value[0], key), parse_int(value[1], key), parse_int(value[2], key),
+                      parse_int(value[3], key)};
+  if (region == Region()) fail_argument("region has no pixels");
+  return region;
+}
+
 void set_aspect(EncodeParams& params, nb::handle value, const char* key) {
   if (!nb::isinstance<nb::tuple>(value) || nb::len(value) != 2)
     fail_type("pixel_aspect must be a tuple (x, y)");
@@ -213,6 +224,8 @@ constexpr Option<E> kEncodeOptions[] = {
 using D = DecodeParams;
 constexpr Option<D> kDecodeOptions[] = {
     {"upsampling", set<&D::upsampling, parse_word<ChromaUpsampling>>},
+    {"scale", set<&D::scale, parse_int>},
+    {"region", set<&D::region, parse_region>},
     {"strict", set<&D::strict, parse_bool>},
     {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
     {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
@@ -301,6 +314,35 @@ std::vector<int> take_device_list(nb::kwargs& options) {
   return list;
 }
 
+DecodeParts take_part_lists(nb::kwargs& options) {
+  DecodeParts parts;
+  nb::kwargs rest = nb::steal<nb::kwargs>(PyDict_Copy(options.ptr()));  // the caller keeps its own
+  const auto take = [&](const char* key, const auto& is_list, const auto& add) {
+    if (!options.contains(key) || !is_list(nb::object(options[key]))) return;
+    for (const nb::handle item : nb::object(options[key])) add(item);
+    nb::del(rest[key]);
+  };
+  take(
+      "scale", [](nb::handle value) { return nb::isinstance<nb::list>(value); },
+      [&](nb::handle item) { parts.scales.push_back(parse_int(item, "scale")); });
+  take(
+      "region",
+      [](nb::handle value) {
+        return nb::isinstance<nb::list>(value) &&
+               (nb::len(value) == 0 || !nb::isinstance<nb::int_>(nb::object(value[0])));
+      },
+      [&](nb::handle item) { parts.regions.push_back(parse_region(item, "region")); });
+  options = rest;
+  return parts;
+}
+
+void check_part_lists(const DecodeParts& parts, std::size_t streams) {
+  if ((!parts.scales.empty() && parts.scales.size() != streams) ||
+      (!parts.regions.empty() && parts.regions.size() != streams))
+    fail_argument("a list of scale or region needs one entry for each of the ", streams,
+                  " streams");
+}
+
 bool is_same(const EncodeParams& a, const EncodeParams& b) {
   const auto fields = [](const EncodeParams& p) {
     return std::tie(p.quality, p.tune, p.effort, p.tables, p.luma_table, p.chroma_table,
@@ -314,6 +356,7 @@ bool is_same(const EncodeParams& a, const EncodeParams& b) {
          });
 }
 
+/// But for scale and region, which every call selects.
 bool is_same(const DecodeParams& a, const DecodeParams& b) {
   const auto fields = [](const DecodeParams& p) {
     return std::tie(p.upsampling, p.strict, p.limits.max_pixels, p.limits.max_scans,

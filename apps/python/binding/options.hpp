@@ -20,6 +20,15 @@ int parse_int(nb::handle number, const char* name);
 /// "rgb24", "nv12", ...; the library's names and a few usual ones ("rgb", "bgr", "gray").
 PixelFormat parse_format(nb::handle name);
 
+/// For decode_batch(): takes lists of scale= and region=, one entry a stream, out of the options.
+struct DecodeParts {
+  std::vector<int> scales;      ///< empty: the option counts for all
+  std::vector<Region> regions;  ///< likewise
+};
+DecodeParts take_part_lists(nb::kwargs& options);
+/// Raises ArgumentError if there are lists of another length.
+void check_part_lists(const DecodeParts& parts, std::size_t streams);
+
 /// For what can use several devices: "cuda:0,2", "cuda:all", or a list or tuple of names of
 /// devices. Takes it out of the options, in which device= is then the first of them. Empty: it is
 /// one device. Errors: also DeviceError for "cuda:all" without a usable device.

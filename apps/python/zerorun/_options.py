@@ -41,6 +41,8 @@ class EncodeOptions(TypedDict, total=False):
 class DecodeOptions(TypedDict, total=False):
     """Options of decode(); its help explains them."""
 
+    scale: Any
+    region: Any
     upsampling: str
     strict: bool
     max_pixels: int

@@ -73,7 +73,32 @@ enum class ChromaUpsampling : std::uint8_t {
   nearest,  ///< repetition, as djpeg -nosmooth
 };
 
+/// A rectangle of pixels.
+struct Region {
+  int x = 0, y = 0;           ///< its first pixel
+  int width = 0, height = 0;  ///< both 0: the whole picture
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+struct ImageSize {
+  int width = 0, height = 0;
+  friend bool operator==(const ImageSize&, const ImageSize&) = default;
+};
+
+/// Width and height of an image of `width` x `height` at 1 / `scale`: rounded up, as in libjpeg.
+/// Preconditions: both above 0, and a scale of 1, 2, 4 or 8.
+constexpr ImageSize scaled_size(int width, int height, int scale) noexcept {
+  return {(width - 1) / scale + 1, (height - 1) / scale + 1};
+}
+
+/// The size of the frame that Decoder::select() gives of an image of `width` x `height`. Errors:
+/// invalid_argument (the scale; a region that is none, or goes beyond the picture). Thread-safe.
+ZERORUN_API Result<ImageSize> decoded_size(int width, int height, int scale, const Region& region);
+
 struct DecodeParams {
+  /// Which part of the picture, at which size: see Decoder::select().
+  int scale = 1;
+  Region region = {};
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   /// Damage, a missing EOI or stray bytes are errors instead of entries in the report.
   bool strict = false;
@@ -128,19 +153,37 @@ class ZERORUN_API Decoder {
   Decoder& operator=(Decoder&&) noexcept;
   ~Decoder();
 
+  /// For the images from here on: the picture at 1 / `scale`, which is 1, 2, 4 or 8, and `region`
+  /// of it, in pixels of the scaled picture (as tj3SetCroppingRegion() of TurboJPEG counts).
+  ///
+  /// A scaled picture has scaled_size(). Its pixels are those of libjpeg's reduced inverse
+  /// transforms (djpeg -scale 1/2, 1/4, 1/8): the chroma of a 4:2:0 stream at 1/2 is not enlarged,
+  /// because its blocks are transformed at full size. A frame of a region has the size of the
+  /// region, and its samples are those of the whole picture in the same format. In formats with
+  /// fewer chroma samples they begin with the sample that covers the first pixel; yuyv and uyvy
+  /// have regions at even x alone.
+  ///
+  /// Blocks outside the region are not transformed, MCUs behind it and restart intervals that do
+  /// not touch it are not decoded; damage there is not found, and is no error with `strict`.
+  /// Progressive frames at 1/8: scans of AC that no sample depends on are not decoded either.
+  /// Errors: invalid_argument; that a region goes beyond a picture is found when that is decoded.
+  Status select(int scale, const Region& region = {});
+
   /// Decodes the first image in `jpeg` into the caller's frame (host memory), which has the size of
-  /// the image and any pixel format; RGB streams (Adobe) are converted to YCbCr formats.
-  /// Errors: 2xx, 3xx, 4xx, invalid_frame (wrong size), device_*.
+  /// the image, or of what select() wants of it, and any pixel format; RGB streams (Adobe) are
+  /// converted to YCbCr formats.
+  /// Errors: 2xx, 3xx, 4xx, invalid_frame (wrong size), invalid_argument (region), device_*.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out);
 
-  /// The same into `out`, reshaped to the image.
+  /// The same into `out`, which is reshaped.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, PixelFormat format, Frame& out);
 
-  /// Every component as stored, in SOF order; any legal sampling factors.
+  /// Every component as stored, in SOF order; any legal sampling factors. Scaled, as from libjpeg's
+  /// jpeg_read_raw_data(). Errors: invalid_argument with a region.
   Result<DecodeReport> decode_planes(std::span<const std::byte> jpeg,
                                      std::vector<ComponentPlane>& out);
 
-  /// The quantised coefficients, in SOF order; no inverse transform.
+  /// The quantised coefficients, in SOF order; no inverse transform, and always all.
   Result<DecodeReport> decode_coefficients(std::span<const std::byte> jpeg,
                                            std::vector<ComponentCoefficients>& out);
 

@@ -324,6 +324,11 @@ zerorun_status zerorun_async_encoder_lost_device(const zerorun_async_encoder* en
 
 /* ---- decoder: JPEG streams to frames ------------------------------------------------------ */
 
+/* A rectangle of pixels; all 0: the whole picture. */
+typedef struct zerorun_region {
+  int32_t x, y, width, height;
+} zerorun_region;
+
 typedef struct zerorun_decode_params {
   size_t struct_size;
   int32_t nearest_upsampling; /* 0: libjpeg's "fancy" triangle filter */
@@ -333,6 +338,8 @@ typedef struct zerorun_decode_params {
   int64_t max_pixels;       /* 0: 2^27 */
   int64_t max_header_bytes; /* 0: 64 MiB */
   int32_t instruction_set;  /* ZERORUN_INSTRUCTION_SET_... */
+  int32_t scale;            /* see zerorun_decoder_select(); 0: 1 */
+  zerorun_region region;
 } zerorun_decode_params;
 
 typedef struct zerorun_decode_report {
@@ -350,8 +357,14 @@ zerorun_status zerorun_decoder_create(const zerorun_decode_params* params, zeror
                                       zerorun_error* error);
 void zerorun_decoder_destroy(zerorun_decoder* decoder);
 
-/* Decodes into the caller's frame, which has the size of the image (see zerorun_inspect()) and any
- * format. */
+/* For the images from here on: the picture at 1 / `scale`, which is 1, 2, 4 or 8, and `region` of
+ * it, in pixels of the scaled picture; null: all of it. Width and height are divided by the scale
+ * and rounded up. The frame of a region has the size of the region; yuyv and uyvy have regions at
+ * even x alone. */
+zerorun_status zerorun_decoder_select(zerorun_decoder* decoder, int32_t scale,
+                                      const zerorun_region* region);
+/* Decodes into the caller's frame, which has the size of the image (see zerorun_inspect()), or of
+ * what zerorun_decoder_select() wants of it, and any format. */
 zerorun_status zerorun_decoder_decode_to(zerorun_decoder* decoder, const void* jpeg, size_t size,
                                          const zerorun_frame* out, zerorun_decode_report* report);
 /* Decodes into memory of the handle, valid until the next call with it. The caller sets
@@ -488,6 +501,9 @@ const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder* 
 zerorun_status zerorun_device_decoder_create(const zerorun_decode_params* params,
                                              zerorun_device_decoder** out, zerorun_error* error);
 void zerorun_device_decoder_destroy(zerorun_device_decoder* decoder);
+/* As zerorun_decoder_select(). */
+zerorun_status zerorun_device_decoder_select(zerorun_device_decoder* decoder, int32_t scale,
+                                             const zerorun_region* region);
 /* Decodes a stream in host memory into device planes. The report is complete when the call returns,
  * the frame when the work enqueued on `stream` has completed. */
 zerorun_status zerorun_device_decoder_decode(zerorun_device_decoder* decoder, const void* jpeg,

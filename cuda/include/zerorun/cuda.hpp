@@ -104,6 +104,10 @@ class ZERORUN_API DeviceDecoder {
   DeviceDecoder& operator=(DeviceDecoder&&) noexcept;
   ~DeviceDecoder();  ///< waits for the work that it enqueued
 
+  /// As Decoder::select(). The GPU decodes all MCUs of a scan, and transforms those of the region;
+  /// a region is copied within the device on the caller's stream.
+  Status select(int scale, const Region& region = {});
+
   /// Decodes the first image in `jpeg` (host memory) into `out`, which has the size of the image
   /// and whose planes are device memory of any stride and alignment. The call waits for `stream`
   /// and returns the whole report; the frame is complete when the work enqueued on `stream` has

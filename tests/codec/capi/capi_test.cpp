@@ -164,6 +164,41 @@ TEST(CApi, DecodesAsCpp) {
   zerorun_decoder_destroy(handle);
 }
 
+TEST(CApi, SelectsScaleAndRegionAsCpp) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 75, 51, 1);
+  const Bytes jpeg = encoded_by_cpp(frame, {});
+  DecodeParams params;
+  params.backend = Backend::cpu;
+  params.scale = 2;
+  params.region = {3, 5, 17, 11};
+  auto decoder = Decoder::create(params);
+  ASSERT_TRUE(decoder);
+  TestFrame want(PixelFormat::rgb24, 17, 11);
+  ASSERT_TRUE(decoder->decode(jpeg, want.view()));
+  const zerorun_region region{3, 5, 17, 11};
+  auto given = sized<zerorun_decode_params>();
+  given.backend = ZERORUN_BACKEND_CPU;
+  for (const bool at_once : {false, true}) {
+    if (at_once) {
+      given.scale = 2;
+      given.region = region;
+    }
+    zerorun_decoder* handle = nullptr;
+    ASSERT_EQ(zerorun_decoder_create(&given, &handle, nullptr), ZERORUN_OK);
+    if (!at_once) {
+      EXPECT_EQ(zerorun_decoder_select(handle, 3, nullptr), ZERORUN_INVALID_ARGUMENT);
+      EXPECT_EQ(zerorun_decoder_select(handle, 2, &region), ZERORUN_OK);
+    }
+    TestFrame got(PixelFormat::rgb24, 17, 11);
+    const zerorun_frame view = to_c(got);
+    EXPECT_EQ(zerorun_decoder_decode_to(handle, jpeg.data(), jpeg.size(), &view, nullptr),
+              ZERORUN_OK)
+        << zerorun_decoder_error(handle)->message;
+    EXPECT_TRUE(got == want);
+    zerorun_decoder_destroy(handle);
+  }
+}
+
 TEST(CApi, ErrorsCarryPlaceAndSentence) {
   const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 75, 51, 1);
   Bytes jpeg = encoded_by_cpp(frame, {});

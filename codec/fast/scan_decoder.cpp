@@ -382,6 +382,7 @@ void ScanDecoder::output_samples(const Row& row, std::int32_t x, std::int32_t y,
   const std::int32_t edge = kBlockEdge >> view.shrink, y0 = (y - view.block_y) * edge;
   if (y0 < 0 || y0 >= view.height) return;
   const std::int32_t end = std::min(x + blocks, view.block_x + ceil_div(view.width, edge));
+  if (end <= view.block_x) return;
   const std::int32_t group = kernels_.group_blocks;
   TransformRowArgs args{&run,       row.first,         0, &dequant_[row.component],
                         nullptr,    view.stride_bytes, 0, plane.rows - y0,

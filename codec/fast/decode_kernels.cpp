@@ -118,7 +118,31 @@ HWY_INLINE int decode_ac(BitTaker& bits, const AcTable& table, std::int16_t* blo
   }
 }
 
-inline bool decode_run(const DecodeRunArgs& a) {
+/// Passes the AC of a block. False: something is wrong.
+HWY_INLINE bool skip_ac(BitTaker& bits, const AcTable& table) {
+  std::int16_t unused[kBlockSize * kVectorBlocks];
+  bool wide = false;
+  for (int k = 1;; bits.refill()) {
+#pragma GCC unroll 4
+    for (int step = 0; step < kStepsPerRefill; ++step) {
+      const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
+      const BitTaker before = bits;
+      k += s.advance;
+      bits.drop(s.length);
+      if (HWY_LIKELY(k < kBlockSize)) continue;
+      if (HWY_LIKELY(k > kEndOfBlock && k < kEndOfBlock + kBlockSize) || k == kBlockSize)
+        return true;
+      k -= s.advance;  // as in decode_ac()
+      bits = before;
+      if (!slow_ac(bits, table.symbols, unused, k, wide)) return false;
+      if (k >= kBlockSize) return true;
+      break;
+    }
+  }
+}
+
+template <bool kSkips>
+inline bool decode_run_of(const DecodeRunArgs& a) {
   const ScanLayout& layout = *a.layout;
   BitTaker bits{a.source->next, a.source->window, a.source->available};
   // The window may be 8 bytes ahead.
@@ -147,6 +171,12 @@ inline bool decode_run(const DecodeRunArgs& a) {
       }
       const auto dc = static_cast<std::int16_t>(a.dc_carry[c] + diff);
       a.dc_carry[c] = dc;
+      if (kSkips && (a.dc_alone >> c & 1) != 0) {
+        if (!skip_ac(bits, *a.ac[component.ac_table]) || bits.next > limit) return false;
+        block[0] = dc;
+        run.extent[index] = 1;
+        continue;
+      }
       bool wide = false;
       const int extent = decode_ac(bits, *a.ac[component.ac_table], block, wide);
       if (extent == 0 || bits.next > limit) return false;
@@ -155,6 +185,10 @@ inline bool decode_run(const DecodeRunArgs& a) {
     }
   *a.source = {bits.next, bits.window, bits.available};
   return true;
+}
+
+inline bool decode_run(const DecodeRunArgs& a) {
+  return a.dc_alone == 0 ? decode_run_of<false>(a) : decode_run_of<true>(a);
 }
 
 inline std::uint8_t* unstuff(const std::uint8_t*& begin, const std::uint8_t* end,

@@ -49,6 +49,8 @@ struct DecodeRunArgs {
   BitSource* source;        ///< in/out
   std::int16_t* dc_carry;   ///< in/out: the last DC of each component
   CoefficientRun* run;      ///< out
+  /// Bit c: of component c the DC alone is wanted; AC in `run` is then undefined.
+  std::uint32_t dc_alone = 0;
 };
 
 /// A component's table, each row four times: for vectors of up to 64 bytes.

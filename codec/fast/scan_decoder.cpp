@@ -215,6 +215,10 @@ void ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_
   scan_ = &scan;
   planes_ = planes;
   coefficients_ = coefficients;
+  constexpr int kDcAlone = 3;
+  dc_alone_ = 0;
+  for (std::size_t i = 0; i < scan.components.size() && coefficients == nullptr; ++i)
+    if (planes[scan.components[i]].view.shrink == kDcAlone) dc_alone_ |= 1u << i;
   unstuffer_.cut(data, jobs);
 }
 
@@ -302,6 +306,7 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
         {std::int64_t{kDecodeRunMcus}, last - at.mcu, std::int64_t{layout.mcus_wide - mcu_x}}));
     if (stop < end_bit) mcus = std::min(mcus, mcus_before(stop, start, at));
     for (int r = 0; r < rows_; ++r) {
+      if ((dc_alone_ >> row_[r].component & 1) != 0) continue;
       const std::int32_t blocks =
           round_up(mcus * layout.component[row_[r].component].h, kernels_.group_blocks);
       std::memset(run.coefficient + std::ptrdiff_t{row_[r].first} * kBlockSize, 0,
@@ -309,7 +314,7 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
     }
     McuStart next = at;
     if (!kernels_.decode_run(
-            {&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, next.dc, &run}))
+            {&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, next.dc, &run, dc_alone_}))
       return false;
     next.bit = static_cast<std::uint64_t>((source.next - bytes) * 8 - source.available);
     if (next.bit > end_bit) return false;
@@ -377,6 +382,7 @@ void ScanDecoder::output_samples(const Row& row, std::int32_t x, std::int32_t y,
   const std::int32_t edge = kBlockEdge >> view.shrink, y0 = (y - view.block_y) * edge;
   if (y0 < 0 || y0 >= view.height) return;
   const std::int32_t end = std::min(x + blocks, view.block_x + ceil_div(view.width, edge));
+  if (end <= view.block_x) return;
   const std::int32_t group = kernels_.group_blocks;
   TransformRowArgs args{&run,       row.first,         0, &dequant_[row.component],
                         nullptr,    view.stride_bytes, 0, plane.rows - y0,

@@ -212,6 +212,7 @@ class ScanDecoder {
   const ScanHeader* scan_ = nullptr;
   const SamplePlane* planes_ = nullptr;
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  std::uint32_t dc_alone_ = 0;  ///< DecodeRunArgs
   Unstuffer unstuffer_;
   CoefficientRun::Place place_[kMaxBlocksPerMcu] = {};
   Row row_[kMaxBlocksPerMcu] = {};

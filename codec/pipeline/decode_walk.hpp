@@ -77,10 +77,13 @@ Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& pa
       pipeline, params, jpeg,
       [&](const HeaderParser& parser) -> Status {
         const FrameHeader& frame = parser.frame();
-        ZR_TRY(target(frame.width, frame.height, out));
         const ColorModel model = parser.color_model();
+        ZR_TRY(target(frame.width, frame.height, out));
         const bool direct = planes_match(frame, model, out.format);
-        const bool luma_only = out.format == PixelFormat::gray8 && model != ColorModel::rgb;
+        if (out.format == PixelFormat::cmyk32 && !has_inks(model))
+          return Status(Errc::pixel_format, "cmyk32 is for CMYK and YCCK");
+        const bool has_luma = model == ColorModel::gray || model == ColorModel::ycbcr;
+        const bool luma_only = out.format == PixelFormat::gray8 && has_luma;
         ZR_TRY(pipeline.begin_planes(frame, direct ? &out : nullptr, luma_only));
         pipeline.expect_frame(model, params.upsampling, out);
         return Status::ok();

@@ -52,7 +52,7 @@ void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const Fra
                                    ScanOutcome& outcome) {
   const ScanHeader& header = scans[scan].header;
   // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
-  const Progress* before[kMaxComponents] = {};
+  const Progress* before[kMaxDecodedComponents] = {};
   for (std::size_t earlier = 0; earlier < scan; ++earlier)
     for (std::size_t i = 0; i < header.components.size(); ++i)
       if (scans[earlier].header.is_dc() == header.is_dc() &&

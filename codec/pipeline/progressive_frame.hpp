@@ -66,13 +66,13 @@ class ProgressiveFrame {
   void decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans, std::size_t scan,
                    const CleanScan& clean, Worker& worker, ScanOutcome& outcome);
 
-  StoredBlocks blocks_[kMaxComponents];
-  QuantTable quant_[kMaxComponents];
+  StoredBlocks blocks_[kMaxDecodedComponents];
+  QuantTable quant_[kMaxDecodedComponents];
   struct Memory {
     Buffer<std::int16_t> dc, ac;
     Buffer<std::uint64_t> nonzero;
   };
-  Memory memory_[kMaxComponents];
+  Memory memory_[kMaxDecodedComponents];
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Progress[]> progress_;  // one a scan
 };

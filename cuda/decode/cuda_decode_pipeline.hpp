@@ -57,6 +57,7 @@ class CudaDecodePipeline : public DecodePipeline {
   Status go_on_behind_scan(const std::uint32_t* skip);
   Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
+  Status upload_cpu_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
 
   const int device_;
   const DecodeChoices choices_;
@@ -67,6 +68,8 @@ class CudaDecodePipeline : public DecodePipeline {
   const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
   bool is_idle_ = false;
   bool wants_coefficients_ = false;  ///< the image's output; false: samples
+  bool is_whole_cpus_ = false;       ///< the image has four components
+  PinnedBuffer<std::uint8_t> cpu_frame_;
   ScanDecoder scans_;
   CpuScans cpu_;
   ScanUpload upload_;

@@ -56,10 +56,13 @@ ScanPlanes DeviceImage::open(const ScanHeader& scan) {
 }
 
 Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
-  const PlaneView& to = planes_[component];
-  if (to.data == nullptr) return Status::ok();
+  if (planes_[component].data == nullptr) return Status::ok();
   scanned_[component] = true;
   is_converted_ = false;
+  return upload(planes_[component], from);
+}
+
+Status DeviceImage::upload(const PlaneView& to, const PlaneView& from) const {
   const auto width = static_cast<std::size_t>(to.width);
   // Rows may lie in memory from the last one to the first, which no copy of CUDA allows.
   const int at_once = to.stride_bytes >= to.width ? to.height : 1;

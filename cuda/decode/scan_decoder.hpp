@@ -109,9 +109,9 @@ class ScanDecoder {
   DeviceLimits limits_{};
   bool exhaustive_only_ = false;
   StrategyMemory memory_;
-  ScanTablesSource source_{};                                           ///< of tables_ and steps_
-  std::int32_t code_pairs_ = 0;                                         ///< of tables_
-  std::optional<std::array<QuantTable, kMaxComponents>> quant_tables_;  ///< of steps_
+  ScanTablesSource source_{};                                ///< of tables_ and steps_
+  std::int32_t code_pairs_ = 0;                              ///< of tables_
+  std::optional<decltype(ScanHeader::quant)> quant_tables_;  ///< of steps_
   DeviceBuffer<ScanSteps> steps_;
   DeviceBuffer<WalkTables> tables_;
   DeviceBuffer<std::uint8_t> clean_;

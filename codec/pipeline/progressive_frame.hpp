@@ -41,6 +41,8 @@ class ProgressiveFrame {
   void copy(std::vector<ComponentCoefficients>& out) const;
 
  private:
+  static constexpr std::int32_t kAllRows = std::numeric_limits<std::int32_t>::max();
+
   /// How many rows of the frame's MCUs a scan has decoded.
   class Progress {
    public:
@@ -48,7 +50,7 @@ class ProgressiveFrame {
       rows_.store(rows, std::memory_order_release);
       rows_.notify_all();
     }
-    void finish() { reach(std::numeric_limits<std::int32_t>::max()); }
+    void finish() { reach(kAllRows); }
     void wait_for(std::int32_t row) const {
       for (std::int32_t rows; (rows = rows_.load(std::memory_order_acquire)) <= row;)
         rows_.wait(rows, std::memory_order_acquire);

@@ -136,7 +136,7 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
 
 Result<PixelFormat> to_format(std::int32_t format) {
   PixelFormat out{};
-  if (Status status = choose(format, "pixel format", out, kPixelFormatCount); !status)
+  if (Status status = choose(format, "pixel format", out, kPixelFormatCount + 1); !status)
     return Status(Errc::invalid_frame, status.detail());
   return out;
 }

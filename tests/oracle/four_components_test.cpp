@@ -75,13 +75,14 @@ TEST(FourComponents, AnySamplingScansAndRestartIntervals) {
 
 /// Large enough for parts of an interval on several threads.
 TEST(FourComponents, ThreadsChangeNothing) {
-  for (const bool is_progressive : {false, true}) {
-    LibjpegOptions options = four(true);
-    options.progressive = is_progressive;
-    options.quality = 95;
-    options.factors[0] = options.black = {2, 2};
-    compare_decode(sample_of({640, 480}, options), {.threads = {1, 5}});
-  }
+  for (const int black : {1, 2})
+    for (const bool is_progressive : {false, true}) {
+      LibjpegOptions options = four(true);
+      options.progressive = is_progressive;
+      options.quality = 95;
+      options.factors[0] = options.black = {black, black};
+      compare_decode(sample_of({800, 600}, options), {.threads = {5}});
+    }
 }
 
 /// By libjpeg's rule: without an Adobe segment the samples are inks, with one they are inverted,

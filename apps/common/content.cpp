@@ -144,7 +144,8 @@ Result<io::ProfileConverter> ToSrgb::converter(const std::vector<std::uint8_t>& 
 }
 
 Status ToSrgb::convert(const io::PictureContent& content, const FrameView& frame) {
-  if (content.icc.empty()) return Status::ok();
+  // A profile of inks has been used by the decoder, or the samples are grey.
+  if (content.icc.empty() || io::is_ink_profile(content.icc)) return Status::ok();
   ZR_LET(found, converter(content.icc, frame.format));
   found.convert(frame);
   return Status::ok();
@@ -216,7 +217,8 @@ void note_losses(const std::string& name, const io::SourceInfo& info,
 
 void note_raw_range(const std::string& output, const std::string& raw_format, PixelFormat format) {
   const bool names_full_range = raw_format.starts_with("yuvj") || raw_format.starts_with("gray");
-  if (is_rgb(format) || format == PixelFormat::gray8 || names_full_range) return;
+  const bool has_range = is_planar_yuv(format) || native_subsampling(format) != Subsampling::s444;
+  if (!has_range || format == PixelFormat::gray8 || names_full_range) return;
   console::note(fmt::format(
       "{}: the samples have full range, which the name {} does not tell; read them with `--range "
       "full` (FFmpeg: -color_range pc before -i)",

@@ -29,7 +29,7 @@ bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept {
 }
 
 PixelFormat stored_format(const StreamInfo& stream) noexcept {
-  if (stream.color == ColorModel::rgb) return PixelFormat::rgb24;
+  if (stream.color == ColorModel::rgb || has_inks(stream.color)) return PixelFormat::rgb24;
   if (stream.color == ColorModel::gray) return PixelFormat::gray8;
   return planar_format(stream.subsampling.value_or(Subsampling::s444));
 }

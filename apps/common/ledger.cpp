@@ -24,6 +24,12 @@ nlohmann::ordered_json tell_ledger(const std::string& input, const io::SourceInf
   const std::string losses = losses_text(ledger, input, choices);
   if (!losses.empty() && stops) fail(Exit::output, output.name + ": " + losses);
   if (!losses.empty()) console::note(output.name + ": " + losses);
+  if (choices.is_coded && !info.inks.empty())
+    console::note(fmt::format("{}: {} becomes RGB{}", input, info.inks,
+                              !info.has_ink_profile ? ""
+                              : choices.by_profile
+                                  ? " by its colour profile"
+                                  : " without its colour profile (--icc convert uses it)"));
   const std::string& transfer = info.content.transfer;
   if (choices.is_coded && (transfer == "smpte2084" || transfer == "arib-std-b67"))
     console::note(

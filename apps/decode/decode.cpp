@@ -239,7 +239,8 @@ class PictureFinish {
   Result<ConstFrameView> finish(DecodeJob& job) {
     io::PictureContent content = content_of(job);
     content.orientation = orientation(content);
-    if (options_.icc != IccMode::keep || !options_.copy_metadata) content.icc.clear();
+    if (options_.icc != IccMode::keep || !options_.copy_metadata || io::is_ink_profile(content.icc))
+      content.icc.clear();
     if (!options_.copy_metadata) {
       content.exif.clear();
       content.xmp.clear();
@@ -309,7 +310,8 @@ void add_decode_options(CLI::App& command, DecodeOptions& options) {
       .add_option(
           "--pix-fmt", options.raw_format,
           "Samples of a raw OUTPUT (.yuv, .raw, .rgb, or --format raw) by FFmpeg's words: "
-          "yuv420p, nv12, uyvy422, rgb24, yuv422p10le ...; they have full range, as JPEG has "
+          "yuv420p, nv12, uyvy422, rgb24, yuv422p10le ..., or cmyk32, the inks of a CMYK JPEG; "
+          "they have full range, as JPEG has "
           "(default: those of INPUT)")
       ->type_name("NAME");
   add_sample_options(command, options.samples);
@@ -383,8 +385,13 @@ class DecodeRun : FrameCommand {
     sink.content.field_order = feed_->info().content.field_order;
     if (is_images(output_)) sink.variable_frame_rate = false;
     if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
-    ledger_ = tell_ledger(input_name(), feed_->info(), output_,
-                          {.metadata = options_.content.copy_metadata, .has_options = false});
+    io::SourceInfo told = feed_->info();
+    if (options_.raw_format == name(PixelFormat::cmyk32)) told.inks.clear();
+    const bool by_profile = is_images(output_) && options_.content.icc == IccMode::convert;
+    ledger_ = tell_ledger(input_name(), told, output_,
+                          {.metadata = options_.content.copy_metadata,
+                           .has_options = false,
+                           .by_profile = by_profile});
     sink.raw_format = options_.raw_format;
     sink_ = value_or_fail(open_sink(sink), Exit::output, output_.name);
     const int degrees = feed_->info().rotation_degrees;
@@ -443,10 +450,19 @@ class DecodeRun : FrameCommand {
     if (kind && kind->components != *first_components_) ++of_other_kind_;
   }
 
+  Result<DecodeReport> decode_stream(Decoder& decoder, DecodeJob& job) {
+    const PixelFormat format = format_of(job);
+    if (options_.content.icc == IccMode::convert && finish_ && format == PixelFormat::rgb24)
+      if (const auto stream = inspect(job.jpeg(), params_.limits);
+          stream && io::InkDecoder::takes(*stream))
+        return inks_.decode(decoder, job.jpeg(), *stream, job.frame());
+    return decoder.decode(job.jpeg(), format, job.frame());
+  }
+
   Status decode_packet(DecodeJob& job, int lane) {
     return decoders_->run(lane, [&](Decoder& decoder, int) {
       const Stopwatch watch;
-      auto report = decoder.decode(job.jpeg(), format_of(job), job.frame());
+      auto report = decode_stream(decoder, job);
       job.microseconds = watch.microseconds();
       if (report) job.report = *std::move(report);
       return report.status();
@@ -532,6 +548,7 @@ class DecodeRun : FrameCommand {
   PixelFormat wanted_ = PixelFormat::yuv420p;
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<PictureFinish> finish_;  // of pictures
+  io::InkDecoder inks_;
   bool follows_kind_ = false, is_measuring_ = false;
   std::optional<int> first_components_;
   std::int64_t of_other_kind_ = 0;

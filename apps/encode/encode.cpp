@@ -195,7 +195,9 @@ class EncodeContent {
       kept.exif.clear();
       kept.xmp.clear();
     }
-    if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata) kept.icc.clear();
+    if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata ||
+        io::is_ink_profile(kept.icc))
+      kept.icc.clear();
     if (is_said_by_container_ && !output_is_container_) kept.orientation = orientation_;
     // MOV and MP4 say it themselves: once is enough.
     if (output_turns_ && kept.orientation == orientation_) kept.orientation = 1;
@@ -280,6 +282,7 @@ class EncodeRun : FrameCommand {
     source.samples = options_.samples.rules();
     source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
     if (options_.content.icc == IccMode::convert) {
+      source.uses_ink_profiles = true;
       source.pixel_format = PixelFormat::rgb24;
       source.accepted_formats = {PixelFormat::gray8};
     }
@@ -389,7 +392,8 @@ class EncodeRun : FrameCommand {
     const io::LedgerChoices choices{.sound = options_.copy_audio,
                                     .streams = options_.copy_streams && !options_.shard_run,
                                     .metadata = options_.content.copy_metadata,
-                                    .is_readable = is_reopened(options_.input)};
+                                    .is_readable = is_reopened(options_.input),
+                                    .by_profile = options_.content.icc == IccMode::convert};
     keep_colour(info().content, sink_options_);
     sink_options_.content.matrix = "bt470bg";  // BT.601, as JFIF wants it
     sink_options_.content.range = "pc";

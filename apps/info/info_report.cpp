@@ -153,8 +153,8 @@ const char* process_of(const StreamInfo& stream) {
 }
 
 std::string color_name(ColorModel color) {
-  if (color == ColorModel::gray) return "gray";
-  return color == ColorModel::rgb ? "RGB" : "YCbCr";
+  constexpr const char* kNames[] = {"gray", "YCbCr", "RGB", "CMYK", "inverted CMYK", "YCCK"};
+  return kNames[static_cast<std::size_t>(color)];
 }
 
 /// "420"; sampling factors without a name as "3x1,1x1,1x1".

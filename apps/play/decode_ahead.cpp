@@ -22,6 +22,7 @@ namespace {
 std::string sampling_of(const StreamInfo& stream) {
   if (stream.color == ColorModel::gray) return "gray";
   if (stream.color == ColorModel::rgb) return "rgb";
+  if (has_inks(stream.color)) return stream.color == ColorModel::ycck ? "ycck" : "cmyk";
   if (stream.subsampling) return std::string(zerorun::name(*stream.subsampling));
   const ComponentInfo& luma = stream.components[0];
   const ComponentInfo& chroma = stream.components[1];

@@ -139,7 +139,7 @@ Status decode(Decoder& decoder, const DecodeJob& job, DecodedFrame& result) {
 }
 
 Status validate_format(PixelFormat format) {
-  if (static_cast<int>(format) < kPixelFormatCount) return Status::ok();
+  if (format <= PixelFormat::cmyk32) return Status::ok();
   return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 std::optional<Subsampling> name_subsampling(const std::vector<ComponentInfo>& c) {
   if (c.size() == 1) return Subsampling::gray;
+  if (c.size() == 4 && (c[3].h != c[0].h || c[3].v != c[0].v)) return std::nullopt;
   for (const Subsampling sampling : {Subsampling::s444, Subsampling::s422, Subsampling::s420,
                                      Subsampling::s440, Subsampling::s411})
     if (has_sampling(c, luma_factors(sampling))) return sampling;
@@ -28,6 +29,16 @@ bool uses_standard_tables(const ScanHeader& scan) {
       return false;
   }
   return true;
+}
+
+/// The inks of CMYK have one table, as libjpeg writes them.
+std::optional<int> quality_of(const ScanHeader& scan, ColorModel color) {
+  const auto tables = std::span(scan.quant).first(scan.components.size());
+  if (color == ColorModel::cmyk || color == ColorModel::inverted_cmyk)
+    return std::ranges::count(tables, tables[0]) == std::ssize(tables)
+               ? estimate_quality(tables[0], nullptr)
+               : std::nullopt;
+  return estimate_quality(tables[0], tables.size() > 1 ? &tables[1] : nullptr);
 }
 
 }  // namespace
@@ -52,9 +63,7 @@ Result<StreamInfo> inspect(std::span<const std::byte> jpeg, const StreamLimits& 
     info.restart_interval_mcus = scan.layout.restart_interval;
     info.has_jfif = parser.has_jfif();
     info.standard_huffman_tables = !frame.progressive && uses_standard_tables(scan);
-    if (scan.components[0] == 0)
-      info.quality =
-          estimate_quality(scan.quant[0], scan.components.size() > 1 ? &scan.quant[1] : nullptr);
+    if (scan.components[0] == 0) info.quality = quality_of(scan, info.color);
     info.pixel_aspect_x = parser.pixel_aspect_x();
     info.pixel_aspect_y = parser.pixel_aspect_y();
     info.exif_orientation = parser.exif_orientation();

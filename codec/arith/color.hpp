@@ -1,4 +1,5 @@
-// RGB <-> YCbCr of JFIF (BT.601, full range) in 16-bit fixed point, as libjpeg rounds it.
+// RGB <-> YCbCr of JFIF (BT.601, full range) in 16-bit fixed point, as libjpeg rounds it, and CMYK
+// -> RGB.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -52,6 +53,26 @@ ZR_HD Rgb ycc_to_rgb(std::int32_t y, std::int32_t cb, std::int32_t cr) {
   return {clamp_sample(y + ((kCrR * cr + kColorHalf) >> kColorBits)),
           clamp_sample(y + ((-kCbG * cb - kCrG * cr + kColorHalf) >> kColorBits)),
           clamp_sample(y + ((kCbB * cb + kColorHalf) >> kColorBits))};
+}
+
+/// round(a * b / 255) for samples a and b.
+ZR_HD std::uint8_t scale_sample(std::int32_t a, std::int32_t b) {
+  const std::int32_t x = a * b + 128;
+  return static_cast<std::uint8_t>((x + (x >> 8)) >> 8);
+}
+
+/// Each ink takes light away: R = round(c k / 255) of what C and K leave. The arguments are
+/// Adobe's inverted samples, 255 at no ink; plain ones are 255 minus these. The same numbers as
+/// those of Pillow, and of libjpeg-turbo's cmyk.h.
+ZR_HD Rgb cmyk_to_rgb(std::int32_t c, std::int32_t m, std::int32_t y, std::int32_t k) {
+  return {scale_sample(c, k), scale_sample(m, k), scale_sample(y, k)};
+}
+
+/// C, M and Y of YCCK, inverted like its K: libjpeg's ycck_cmyk_convert().
+ZR_HD Rgb ycc_to_inks(std::int32_t y, std::int32_t cb, std::int32_t cr) {
+  const Rgb rgb = ycc_to_rgb(y, cb, cr);
+  return {static_cast<std::uint8_t>(255 - rgb.r), static_cast<std::uint8_t>(255 - rgb.g),
+          static_cast<std::uint8_t>(255 - rgb.b)};
 }
 
 }  // namespace zerorun

@@ -19,7 +19,7 @@ struct FormatTraits {
   Subsampling native;
 };
 
-constexpr std::array<FormatTraits, kPixelFormatCount> kTraits{{
+constexpr std::array<FormatTraits, kPixelFormatCount + 1> kTraits{{
     {"gray8", 1, 1, Subsampling::gray},
     {"yuv420p", 3, 1, Subsampling::s420},
     {"yuv422p", 3, 1, Subsampling::s422},
@@ -36,6 +36,7 @@ constexpr std::array<FormatTraits, kPixelFormatCount> kTraits{{
     {"bgr0", 1, 4, Subsampling::s444},
     {"0rgb", 1, 4, Subsampling::s444},
     {"0bgr", 1, 4, Subsampling::s444},
+    {"cmyk32", 1, 4, Subsampling::s444},
 }};
 
 const FormatTraits& traits(PixelFormat format) noexcept {
@@ -78,7 +79,9 @@ std::string_view name(PixelFormat format) noexcept { return traits(format).name;
 std::string_view name(Subsampling sampling) noexcept { return word_of(sampling); }
 
 bool is_planar_yuv(PixelFormat format) noexcept { return format <= PixelFormat::yuv411p; }
-bool is_rgb(PixelFormat format) noexcept { return format >= PixelFormat::rgb24; }
+bool is_rgb(PixelFormat format) noexcept {
+  return format >= PixelFormat::rgb24 && format <= PixelFormat::xbgr32;
+}
 Subsampling native_subsampling(PixelFormat format) noexcept { return traits(format).native; }
 
 LumaFactors luma_factors(Subsampling sampling) noexcept { return traits(sampling).luma; }
@@ -101,7 +104,7 @@ int plane_rows(PixelFormat format, int plane, int height) noexcept {
 }
 
 Status validate(const ConstFrameView& frame) {
-  if (static_cast<int>(frame.format) >= kPixelFormatCount)
+  if (frame.format > PixelFormat::cmyk32)
     return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
   ZR_TRY(check_size(frame.width, frame.height));
   for (int p = 0; p < plane_count(frame.format); ++p) {

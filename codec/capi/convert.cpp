@@ -142,7 +142,7 @@ Region to_region(const zerorun_region* region) noexcept {
 
 Result<PixelFormat> to_format(std::int32_t format) {
   PixelFormat out{};
-  if (Status status = choose(format, "pixel format", out, kPixelFormatCount); !status)
+  if (Status status = choose(format, "pixel format", out, kPixelFormatCount + 1); !status)
     return Status(Errc::invalid_frame, status.detail());
   return out;
 }

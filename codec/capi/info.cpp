@@ -20,7 +20,7 @@ static_assert(
     same(ZERORUN_RGB24, PixelFormat::rgb24) && same(ZERORUN_BGR24, PixelFormat::bgr24) &&
     same(ZERORUN_RGBX32, PixelFormat::rgbx32) && same(ZERORUN_BGRX32, PixelFormat::bgrx32) &&
     same(ZERORUN_XRGB32, PixelFormat::xrgb32) && same(ZERORUN_XBGR32, PixelFormat::xbgr32) &&
-    kPixelFormatCount == 16);
+    same(ZERORUN_CMYK32, PixelFormat::cmyk32) && kPixelFormatCount == 16);
 
 constexpr bool same(int c, Subsampling cpp) { return c - 1 == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_SUBSAMPLING_444, Subsampling::s444) &&
@@ -29,6 +29,14 @@ static_assert(same(ZERORUN_SUBSAMPLING_444, Subsampling::s444) &&
               same(ZERORUN_SUBSAMPLING_440, Subsampling::s440) &&
               same(ZERORUN_SUBSAMPLING_411, Subsampling::s411) &&
               same(ZERORUN_SUBSAMPLING_GRAY, Subsampling::gray));
+
+constexpr bool same(int c, ColorModel cpp) { return c == static_cast<int>(cpp); }
+static_assert(same(ZERORUN_COLOR_GRAY, ColorModel::gray) &&
+              same(ZERORUN_COLOR_YCBCR, ColorModel::ycbcr) &&
+              same(ZERORUN_COLOR_RGB, ColorModel::rgb) &&
+              same(ZERORUN_COLOR_CMYK, ColorModel::cmyk) &&
+              same(ZERORUN_COLOR_INVERTED_CMYK, ColorModel::inverted_cmyk) &&
+              same(ZERORUN_COLOR_YCCK, ColorModel::ycck));
 
 constexpr bool same(int c, Backend cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_BACKEND_AUTOMATIC, Backend::automatic) &&
@@ -75,6 +83,7 @@ zerorun_status zerorun_inspect(const void* jpeg, std::size_t size, zerorun_info*
     out.rgb = found.color == ColorModel::rgb;
     out.extended = found.extended;
     out.progressive = found.progressive;
+    out.color = static_cast<std::int32_t>(found.color);
     out.restart_interval_mcus = found.restart_interval_mcus;
     out.quality = found.quality.value_or(0);
     out.exif_orientation = found.exif_orientation;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "codec/arith/color.hpp"
@@ -63,14 +64,74 @@ class ComponentRows {
   std::vector<std::uint8_t> row_;
 };
 
+/// C, M, Y and K rows of the picture, as cmyk32 has them.
+class InkRows {
+ public:
+  explicit InkRows(const ColorUpsampleArgs& a) : a_(a) {
+    for (int c = 0; c < 4; ++c) components_.emplace_back(a, c);
+    for (auto& buffer : converted_) buffer.resize(count(a.frame.width));
+  }
+
+  struct Row {
+    const std::uint8_t *c, *m, *y, *k;
+  };
+  Row row(int y) {
+    const Row stored{components_[0].row(y), components_[1].row(y), components_[2].row(y),
+                     components_[3].row(y)};
+    if (a_.model != ColorModel::ycck) return stored;
+    for (std::size_t x = 0; x < count(a_.frame.width); ++x) {
+      const Rgb inks = ycc_to_inks(stored.c[x], stored.m[x], stored.y[x]);
+      converted_[0][x] = inks.r;
+      converted_[1][x] = inks.g;
+      converted_[2][x] = inks.b;
+    }
+    return {converted_[0].data(), converted_[1].data(), converted_[2].data(), stored.k};
+  }
+
+ private:
+  const ColorUpsampleArgs& a_;
+  std::vector<ComponentRows> components_;
+  std::vector<std::uint8_t> converted_[3];
+};
+
+/// R, G and B rows of CMYK and YCCK.
+class LightRows {
+ public:
+  explicit LightRows(const ColorUpsampleArgs& a)
+      : inks_(a), width_(count(a.frame.width)), flip_(a.model == ColorModel::cmyk ? 255 : 0) {
+    for (auto& buffer : rgb_) buffer.resize(width_);
+  }
+
+  const std::uint8_t* channel(std::size_t c) const { return rgb_[c].data(); }
+  void make(int y) {
+    const InkRows::Row row = inks_.row(y);
+    for (std::size_t x = 0; x < width_; ++x) {
+      const Rgb rgb =
+          cmyk_to_rgb(row.c[x] ^ flip_, row.m[x] ^ flip_, row.y[x] ^ flip_, row.k[x] ^ flip_);
+      rgb_[0][x] = rgb.r;
+      rgb_[1][x] = rgb.g;
+      rgb_[2][x] = rgb.b;
+    }
+  }
+
+ private:
+  InkRows inks_;
+  std::size_t width_;
+  int flip_;  // 255 - x is x ^ 255
+  std::vector<std::uint8_t> rgb_[3];
+};
+
+bool is_rgb(ColorModel model) { return model == ColorModel::rgb || has_inks(model); }
+
 /// Y, Cb and Cr rows of the picture, for streams of any colour model.
 class YccRows {
  public:
   explicit YccRows(const ColorUpsampleArgs& a) : a_(a) {
-    for (int c = 0; c < a.components; ++c) components_.emplace_back(a, c);
+    if (has_inks(a.model)) light_.emplace(a);
+    for (int c = 0; c < a.components && !light_; ++c) components_.emplace_back(a, c);
     const std::size_t width = count(a.frame.width);
     for (auto& buffer : converted_)
-      if (a.components == 1 || a.model == ColorModel::rgb) buffer.assign(width, 128);
+      if (a.components == 1 || is_rgb(a.model)) buffer.assign(width, 128);
   }
 
   struct Row {
@@ -80,7 +141,7 @@ class YccRows {
     if (a_.components == 1)
       return {components_[0].row(y), converted_[1].data(), converted_[2].data()};
     const Row stored = stored_row(y);
-    if (a_.model != ColorModel::rgb) return stored;
+    if (!is_rgb(a_.model)) return stored;
     for (std::size_t x = 0; x < static_cast<std::size_t>(a_.frame.width); ++x) {
       const Ycc ycc = rgb_to_ycc(stored.y[x], stored.cb[x], stored.cr[x]);
       converted_[0][x] = ycc.y;
@@ -89,21 +150,40 @@ class YccRows {
     }
     return {converted_[0].data(), converted_[1].data(), converted_[2].data()};
   }
-  /// The components as stored, for RGB streams into RGB frames.
+  /// The components as stored, or R, G and B of inks, for RGB frames.
   Row stored_row(int y) {
+    if (light_) {
+      light_->make(y);
+      return {light_->channel(0), light_->channel(1), light_->channel(2)};
+    }
     return {components_[0].row(y), components_[1].row(y), components_[2].row(y)};
   }
 
  private:
   const ColorUpsampleArgs& a_;
+  std::optional<LightRows> light_;
   std::vector<ComponentRows> components_;
   std::vector<std::uint8_t> converted_[3];
 };
 
+void to_cmyk(const ColorUpsampleArgs& a, int last_row) {
+  InkRows rows(a);
+  for (int y = a.first_row; y < last_row; ++y) {
+    const InkRows::Row row = rows.row(y);
+    std::uint8_t* out = a.frame.data[0] + y * a.frame.stride_bytes[0];
+    for (int x = 0; x < a.frame.width; ++x, out += 4) {
+      out[0] = row.c[x];
+      out[1] = row.m[x];
+      out[2] = row.y[x];
+      out[3] = row.k[x];
+    }
+  }
+}
+
 void to_rgb(const ColorUpsampleArgs& a, int last_row) {
   YccRows rows(a);
   for (int y = a.first_row; y < last_row; ++y) {
-    if (a.model == ColorModel::rgb) {
+    if (is_rgb(a.model)) {
       const auto row = rows.stored_row(y);
       pack_rgb_row(a.frame, y, row.y, row.cb, row.cr);
     } else if (a.components == 1) {
@@ -118,7 +198,7 @@ void to_rgb(const ColorUpsampleArgs& a, int last_row) {
 
 void to_gray(const ColorUpsampleArgs& a, int last_row) {
   ColorUpsampleArgs luma = a;
-  if (a.model != ColorModel::rgb) luma.components = 1;
+  if (!is_rgb(a.model)) luma.components = 1;
   YccRows rows(luma);
   for (int y = a.first_row; y < last_row; ++y) write_luma_row(a.frame, y, rows.row(y).y);
 }
@@ -164,7 +244,7 @@ UpsampleFilter filter_of(const ColorUpsampleArgs& a, int c) {
 
 bool stored_as_wanted(const ColorUpsampleArgs& a) {
   const LumaFactors want = luma_factors(native_subsampling(a.frame.format));
-  if (a.components != 3 || a.model == ColorModel::rgb) return false;
+  if (a.components != 3 || is_rgb(a.model)) return false;
   if (a.h[0] != a.h_max || a.v[0] != a.v_max) return false;
   for (int c = 1; c < 3; ++c)
     if (a.h[c] * want.h != a.h_max || a.v[c] * want.v != a.v_max) return false;
@@ -190,7 +270,9 @@ ColorUpsampleArgs make_upsample_args(const FrameHeader& image, const PlaneView* 
 
 Status color_upsample_cpu(const ColorUpsampleArgs& a, Exec&) {
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
-  if (is_rgb(a.frame.format)) {
+  if (a.frame.format == PixelFormat::cmyk32) {
+    to_cmyk(a, last_row);
+  } else if (is_rgb(a.frame.format)) {
     to_rgb(a, last_row);
   } else if (a.frame.format == PixelFormat::gray8) {
     to_gray(a, last_row);

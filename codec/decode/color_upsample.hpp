@@ -15,9 +15,9 @@ struct FrameHeader;
 /// Components are enlarged by the filters of arith/resample.hpp. A YCbCr frame of another sampling
 /// is made from the enlarged picture by the encoder's box filters.
 struct ColorUpsampleArgs {
-  ConstPlaneView plane[kMaxComponents];
-  std::int32_t components;                            ///< 1 or 3
-  std::int32_t h[kMaxComponents], v[kMaxComponents];  ///< sampling factors
+  ConstPlaneView plane[kMaxDecodedComponents];
+  std::int32_t components;                                          ///< 1, 3, or on the CPU 4
+  std::int32_t h[kMaxDecodedComponents], v[kMaxDecodedComponents];  ///< sampling factors
   std::int32_t h_max, v_max;
   ColorModel model;
   ChromaUpsampling upsampling;

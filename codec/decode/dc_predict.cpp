@@ -12,7 +12,7 @@ Status dc_predict_cpu(const DcPredictArgs& a, Exec&) {
   std::int16_t* block = a.coefficients;
   std::int64_t in_interval = a.first_mcu % interval;
   for (std::int64_t m = 0; m < a.mcu_count; ++m) {
-    if (in_interval == 0) std::fill_n(a.carry, kMaxComponents, std::int16_t{0});
+    if (in_interval == 0) std::fill_n(a.carry, a.layout.components, std::int16_t{0});
     if (++in_interval == interval) in_interval = 0;
     for (int i = 0; i < a.layout.blocks_per_mcu; ++i, block += kBlockSize) {
       std::int16_t& dc = a.carry[a.layout.block_component[i]];

@@ -15,7 +15,7 @@ struct DcPredictArgs {
   std::int64_t first_mcu, mcu_count;
   const std::int16_t* diff;    ///< [mcu_count * blocks_per_mcu]
   std::int16_t* coefficients;  ///< [mcu_count * blocks_per_mcu][64]; [b][0] out
-  std::int16_t* carry;         ///< [3] in/out: the last DC of each component
+  std::int16_t* carry;         ///< in/out: the last DC of each component of the scan
 };
 
 Status dc_predict_cpu(const DcPredictArgs& args, Exec& exec);

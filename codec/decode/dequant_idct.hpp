@@ -9,7 +9,7 @@
 namespace zerorun {
 
 struct DequantTables {
-  std::uint16_t table[kMaxComponents][kBlockSize];  ///< one a scan component, natural order
+  std::uint16_t table[kMaxDecodedComponents][kBlockSize];  ///< one a scan component, natural order
 };
 
 /// Blocks that a plane does not hold, samples outside its valid part and of planes without data are
@@ -20,7 +20,7 @@ struct DequantIdctArgs {
   std::int64_t first_mcu, mcu_count;
   const std::int16_t* coefficients;  ///< [mcu_count * blocks_per_mcu][64], natural order. CUDA:
                                      ///< 16-byte aligned
-  PlaneView plane[kMaxComponents];   ///< out, one a scan component
+  PlaneView plane[kMaxDecodedComponents];  ///< out, one a scan component
 };
 
 Status dequant_idct_cpu(const DequantIdctArgs& args, Exec& exec);

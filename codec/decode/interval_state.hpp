@@ -13,7 +13,7 @@ namespace zerorun {
 struct McuStart {
   std::uint64_t bit = 0;  ///< of the scan's clean bytes
   std::int64_t mcu = 0;
-  std::int16_t dc[kMaxComponents] = {};  ///< the last DC of each component
+  std::int16_t dc[kMaxDecodedComponents] = {};  ///< the last DC of each component
 
   friend bool operator==(const McuStart&, const McuStart&) = default;
 };

@@ -56,7 +56,7 @@ class ProgressiveScanDecoder {
 
   const ScanHeader* scan_ = nullptr;
   const std::uint8_t* clean_ = nullptr;
-  StoredBlocks blocks_[kMaxComponents];  // of the scan
+  StoredBlocks blocks_[kMaxDecodedComponents];  // of the scan
   HuffmanDecodeTable dc_[4];
   std::unique_ptr<AcScan> ac_;
 };

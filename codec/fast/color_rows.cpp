@@ -154,23 +154,25 @@ class EnlargedRows {
   std::uint16_t* sums_;
 };
 
-/// Y, Cb and Cr at the size of the picture; grey has neutral chroma. `rows` is scratch memory.
+/// The components at the size of the picture; grey has neutral chroma. `rows` is scratch memory.
 class PictureRows {
  public:
   PictureRows(const ColorKernels& kernels, const ColorUpsampleArgs& a,
               std::vector<std::uint8_t>& rows, std::size_t more = 0)
       : components_(a.components) {
-    const int widest = std::max({a.plane[0].width, a.plane[1].width, a.plane[2].width});
+    const int widest =
+        std::max({a.plane[0].width, a.plane[1].width, a.plane[2].width, a.plane[3].width});
+    const auto lines = static_cast<std::size_t>(std::max(components_, 3));
     const std::size_t bytes = EnlargedRows::memory_bytes(widest) / 64 * 64 + 64;
     neutral_bytes_ = static_cast<std::size_t>(a.frame.width) + kRowPadding;
-    rows.resize(3 * bytes + neutral_bytes_ + more);
+    rows.resize(lines * bytes + neutral_bytes_ + more);
     for (int c = 0; c < components_; ++c)
       row_[c].emplace(kernels, a, c, rows.data() + static_cast<std::size_t>(c) * bytes);
-    neutral_ = rows.data() + 3 * bytes;
+    neutral_ = rows.data() + lines * bytes;
     std::memset(neutral_, 128, neutral_bytes_);
   }
   static bool can(const ColorUpsampleArgs& a) {
-    bool can = a.components == 1 || a.model == ColorModel::ycbcr;
+    bool can = a.model != ColorModel::rgb;
     for (int c = 0; c < a.components; ++c) can = can && EnlargedRows::can(a, c);
     return can;
   }
@@ -181,7 +183,7 @@ class PictureRows {
 
  private:
   int components_;
-  std::optional<EnlargedRows> row_[kMaxComponents];
+  std::optional<EnlargedRows> row_[kMaxDecodedComponents];
   std::uint8_t* neutral_;
   std::size_t neutral_bytes_;
 };
@@ -193,6 +195,69 @@ void upsample_rgb(const ColorKernels& kernels, const ColorUpsampleArgs& a, int l
   for (int y = a.first_row; y < last_row; ++y)
     kernels.ycc_to_rgb(picture.row(0, y), picture.row(1, y), picture.row(2, y), a.frame.width,
                        order, frame_row(a.frame, 0, y));
+}
+
+/// round(a b / 255) for bytes that are flipped before; in place.
+void scale_row(std::uint8_t* a, const std::uint8_t* b, std::size_t count, unsigned flip_a,
+               unsigned flip_b) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto product = static_cast<std::uint16_t>((a[i] ^ flip_a) * (b[i] ^ flip_b) + 128u);
+    a[i] = static_cast<std::uint8_t>((product + (product >> 8)) >> 8);
+  }
+}
+
+/// CMYK and YCCK to RGB: what C, M and Y let through, as pixels, and then what K leaves of it.
+void upsample_inks(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
+                   std::vector<std::uint8_t>& rows) {
+  const RgbOrder order = rgb_order(a.frame.format);
+  const auto step = static_cast<std::size_t>(order.pixel_bytes);
+  const std::size_t width = static_cast<std::size_t>(a.frame.width), bytes = width * step;
+  PictureRows picture(kernels, a, rows, bytes);
+  const bool is_ycck = a.model == ColorModel::ycck;
+  const unsigned flip = a.model == ColorModel::cmyk ? 255 : 0;
+  for (int y = a.first_row; y < last_row; ++y) {
+    std::uint8_t *const out = frame_row(a.frame, 0, y), *const black = picture.more();
+    const std::uint8_t *const c = picture.row(0, y), *const m = picture.row(1, y),
+                              *const yellow = picture.row(2, y), *const k = picture.row(3, y);
+    if (is_ycck)
+      kernels.ycc_to_rgb(c, m, yellow, a.frame.width, order, out);
+    else
+      pack_rgb_row(a.frame, y, c, m, yellow);
+    for (std::size_t x = 0; x < width; ++x) {
+      std::uint8_t* const pixel = black + x * step;
+      pixel[0] = pixel[1] = pixel[2] = k[x];
+      if (step == 4) pixel[3] = k[x];
+    }
+    scale_row(out, black, bytes, is_ycck ? 255 : flip, flip);
+    if (step == 4)
+      for (std::size_t x = 0; x < width; ++x)
+        out[4 * x + static_cast<unsigned>(order.spare())] = 255;
+  }
+}
+
+/// The inks as they are, in pixels of four bytes.
+void pack_inks(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
+               std::vector<std::uint8_t>& rows) {
+  PictureRows picture(kernels, a, rows);
+  for (int y = a.first_row; y < last_row; ++y) {
+    std::uint8_t* out = frame_row(a.frame, 0, y);
+    const std::uint8_t *const c = picture.row(0, y), *const m = picture.row(1, y),
+                              *const yellow = picture.row(2, y), *const k = picture.row(3, y);
+    if (a.model == ColorModel::ycck) {
+      kernels.ycc_to_rgb(c, m, yellow, a.frame.width, {0, 1, 2, 4}, out);
+      for (int x = 0; x < a.frame.width; ++x, out += 4) {
+        for (int i = 0; i < 3; ++i) out[i] ^= 255;
+        out[3] = k[x];
+      }
+      continue;
+    }
+    for (int x = 0; x < a.frame.width; ++x, out += 4) {
+      out[0] = c[x];
+      out[1] = m[x];
+      out[2] = yellow[x];
+      out[3] = k[x];
+    }
+  }
 }
 
 void copy_luma(const ColorUpsampleArgs& a, int y, const std::uint8_t* luma) {
@@ -322,7 +387,10 @@ void color_upsample(const ColorKernels& kernels, const ColorUpsampleArgs& a,
                     std::vector<std::uint8_t>& rows) {
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
   const bool can = PictureRows::can(a);
-  if (is_rgb(a.frame.format)) {
+  if (has_inks(a.model)) {
+    if (can && is_rgb(a.frame.format)) return upsample_inks(kernels, a, last_row, rows);
+    if (can && a.frame.format == PixelFormat::cmyk32) return pack_inks(kernels, a, last_row, rows);
+  } else if (is_rgb(a.frame.format)) {
     if (can) return upsample_rgb(kernels, a, last_row, rows);
   } else if (a.frame.format == PixelFormat::gray8) {
     if (can) return upsample_gray(kernels, a, last_row, rows);

@@ -63,7 +63,8 @@ inline bool is_packed_422(PixelFormat format) {
 void color_subsample(const ColorKernels& kernels, const ColorSubsampleArgs& args,
                      std::vector<std::uint8_t>& rows);
 
-/// Does what color_upsample_cpu() does, which takes over streams of RGB and odd sampling factors.
+/// Does what color_upsample_cpu() does, which takes over streams of RGB, inks for YCbCr
+/// frames, and odd sampling factors.
 /// The planes' rows are padded (kRowPadding).
 void color_upsample(const ColorKernels& kernels, const ColorUpsampleArgs& args,
                     std::vector<std::uint8_t>& rows);

@@ -160,7 +160,7 @@ bool IntervalParts::pass_part(std::size_t part, McuStart& at) {
   if (!walk.sound) return false;
   at.bit = walk.bit;
   at.mcu += walk.mcus;
-  for (int c = 0; c < kMaxComponents; ++c) {
+  for (int c = 0; c < kMaxDecodedComponents; ++c) {
     // The sums of the components stand in one number: a negative one borrows from the next.
     const auto sum = static_cast<std::int16_t>(walk.diffs);
     walk.diffs = (walk.diffs - static_cast<std::uint64_t>(std::int64_t{sum})) >> 16;

@@ -206,8 +206,8 @@ class ScanDecoder {
   std::unique_ptr<CountMemory> count_memory_;
   const DcTable* dc_[4] = {};
   const AcTable* ac_[4] = {};
-  QuantTable quant_[kMaxComponents] = {};
-  DequantRows dequant_[kMaxComponents];
+  QuantTable quant_[kMaxDecodedComponents] = {};
+  DequantRows dequant_[kMaxDecodedComponents];
 
   const ScanHeader* scan_ = nullptr;
   const SamplePlane* planes_ = nullptr;

@@ -48,7 +48,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     coefficients_ = nullptr;
     frame_ = frame;
     flat_components_.begin();
-    std::fill_n(scanned_, kMaxComponents, false);
+    std::fill_n(scanned_, kMaxDecodedComponents, false);
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       PlaneView& plane = planes_[c];
       plane = frame.components[c].plane();
@@ -180,9 +180,9 @@ class CpuDecodePipeline final : public DecodePipeline {
 
   // of the image
   FrameHeader frame_;
-  bool scanned_[kMaxComponents] = {};
-  PlaneView planes_[kMaxComponents];
-  Buffer<std::uint8_t> plane_memory_[kMaxComponents];
+  bool scanned_[kMaxDecodedComponents] = {};
+  PlaneView planes_[kMaxDecodedComponents];
+  Buffer<std::uint8_t> plane_memory_[kMaxDecodedComponents];
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
 
   // of the scan

@@ -15,7 +15,7 @@ namespace zerorun {
 bool planes_match(const FrameHeader& frame, ColorModel model, PixelFormat format) {
   if (!is_planar_yuv(format)) return false;
   if (model == ColorModel::gray) return format == PixelFormat::gray8;
-  if (model == ColorModel::rgb || format == PixelFormat::gray8) return false;
+  if (model != ColorModel::ycbcr || format == PixelFormat::gray8) return false;
   return has_sampling(frame.components, luma_factors(native_subsampling(format)));
 }
 

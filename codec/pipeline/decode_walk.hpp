@@ -115,8 +115,11 @@ Result<DecodeReport> walk_frame(DecodePipeline& pipeline, const DecodeParams& pa
           ZR_TRY(window.reserve(out.format, frame.width, frame.height, made));
         }
         const ColorModel model = parser.color_model();
+        if (made.format == PixelFormat::cmyk32 && !has_inks(model))
+          return Status(Errc::pixel_format, "cmyk32 is for CMYK and YCCK");
         const bool direct = planes_match(frame, model, made.format);
-        const bool luma_only = made.format == PixelFormat::gray8 && model != ColorModel::rgb;
+        const bool has_luma = model == ColorModel::gray || model == ColorModel::ycbcr;
+        const bool luma_only = made.format == PixelFormat::gray8 && has_luma;
         ZR_TRY(pipeline.begin_planes(frame, direct ? &made : nullptr, luma_only));
         pipeline.expect_frame(model, upsampling, made);
         return Status::ok();

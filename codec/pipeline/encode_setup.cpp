@@ -99,6 +99,8 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
     return Status(Errc::invalid_frame, "the size is " + std::to_string(width) + "x" +
                                            std::to_string(height) +
                                            ", but JPEG holds 1x1 to 65535x65535");
+  if (format == PixelFormat::cmyk32)
+    return Status(Errc::invalid_frame, "cmyk32 frames cannot be encoded; decode the stream to RGB");
   const Subsampling sampling = choose_subsampling(params, format);
   const LumaFactors luma = luma_factors(sampling);
   const int components = sampling == Subsampling::gray ? 1 : 3;

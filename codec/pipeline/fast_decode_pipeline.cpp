@@ -42,7 +42,7 @@ class FastDecodePipeline final : public DecodePipeline {
     coefficients_ = nullptr;
     frame_ = frame;
     flat_components_.begin();
-    std::fill_n(scanned_, kMaxComponents, false);
+    std::fill_n(scanned_, kMaxDecodedComponents, false);
     is_direct_ = direct != nullptr;
     for (std::size_t c = 0; c < frame.components.size(); ++c) {
       planes_[c] = luma_only && c > 0 ? fast::SamplePlane() : make_plane(c, direct);
@@ -254,11 +254,11 @@ class FastDecodePipeline final : public DecodePipeline {
   // of the image
   FrameHeader frame_;
   bool is_direct_ = false;
-  bool scanned_[kMaxComponents] = {};
+  bool scanned_[kMaxDecodedComponents] = {};
   bool small_ = false;
-  fast::SamplePlane planes_[kMaxComponents];
-  PlaneView views_[kMaxComponents];
-  Buffer<std::uint8_t> plane_memory_[kMaxComponents];
+  fast::SamplePlane planes_[kMaxDecodedComponents];
+  PlaneView views_[kMaxDecodedComponents];
+  Buffer<std::uint8_t> plane_memory_[kMaxDecodedComponents];
   std::vector<ComponentCoefficients>* coefficients_ = nullptr;
   FlatComponents flat_components_;
 

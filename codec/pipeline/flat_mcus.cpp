@@ -64,7 +64,7 @@ void FlatComponents::fill_mcu_row(const Component& component, std::int64_t row, 
 
 template <typename Fill>
 void FlatComponents::for_each(ThreadPool& pool, const Fill& fill) const {
-  for (int c = 0; c < kMaxComponents; ++c) {
+  for (int c = 0; c < kMaxDecodedComponents; ++c) {
     const Component& component = components_[c];
     if (component.runs.empty()) continue;
     pool.run(component.layout.mcus_high, [&](std::int64_t row, int) {

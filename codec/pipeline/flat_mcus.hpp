@@ -17,7 +17,7 @@ namespace zerorun {
 /// DC of each component of the scan.
 struct FlatMcus {
   std::int64_t first = 0, end = 0;
-  std::int16_t dc[kMaxComponents] = {};
+  std::int16_t dc[kMaxDecodedComponents] = {};
 };
 
 /// Keeps the flat MCUs of each component of a frame until all scans are there. A component that is
@@ -57,7 +57,7 @@ class FlatComponents {
   template <typename Fill>
   static void fill_mcu_row(const Component& component, std::int64_t row, const Fill& fill);
 
-  Component components_[kMaxComponents];
+  Component components_[kMaxDecodedComponents];
 };
 
 }  // namespace zerorun

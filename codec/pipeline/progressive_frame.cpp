@@ -59,7 +59,7 @@ void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const Fra
                                    const CleanScan& clean, Worker& worker, ScanOutcome& outcome) {
   const ScanHeader& header = scans[scan].header;
   // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
-  const Progress* before[kMaxComponents] = {};
+  const Progress* before[kMaxDecodedComponents] = {};
   for (std::size_t earlier = 0; earlier < scan; ++earlier)
     for (std::size_t i = 0; i < header.components.size(); ++i)
       if (scans[earlier].header.is_dc() == header.is_dc() &&
@@ -70,16 +70,24 @@ void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const Fra
       header.components.size() == 1
           ? frame.components[static_cast<std::size_t>(header.components[0])].v
           : 1;
-  const auto begin_row = [&](std::int32_t row) {
-    progress_[scan].reach(row / rows_of_mcu);
+  const auto wait_for = [&](std::int32_t row) {
     for (const Progress* other : before)
-      if (other != nullptr) other->wait_for(row / rows_of_mcu);
+      if (other != nullptr) other->wait_for(row);
+  };
+  // A run of EOBs passes over rows, and damage over all that follow: the scans behind this one wait
+  // for it alone, so it must not overtake those before it.
+  const auto begin_row = [&](std::int32_t row) {
+    const std::int32_t mcu_row = row / rows_of_mcu;
+    if (mcu_row > 0) wait_for(mcu_row - 1);
+    progress_[scan].reach(mcu_row);
+    wait_for(mcu_row);
   };
   worker.intervals.begin(header.layout, clean.segments);
   if (planes != nullptr) worker.intervals.limit(header, planes);
   worker.decoder.begin_scan(header, clean.bytes, blocks_);
   for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
     if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);
+  wait_for(kAllRows - 1);
   worker.intervals.report(header.layout, scans[scan].data, outcome);
 }
 

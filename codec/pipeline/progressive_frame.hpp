@@ -42,6 +42,8 @@ class ProgressiveFrame {
   void copy(std::vector<ComponentCoefficients>& out) const;
 
  private:
+  static constexpr std::int32_t kAllRows = std::numeric_limits<std::int32_t>::max();
+
   /// How many rows of the frame's MCUs a scan has decoded.
   class Progress {
    public:
@@ -49,7 +51,7 @@ class ProgressiveFrame {
       rows_.store(rows, std::memory_order_release);
       rows_.notify_all();
     }
-    void finish() { reach(std::numeric_limits<std::int32_t>::max()); }
+    void finish() { reach(kAllRows); }
     void wait_for(std::int32_t row) const {
       for (std::int32_t rows; (rows = rows_.load(std::memory_order_acquire)) <= row;)
         rows_.wait(rows, std::memory_order_acquire);
@@ -68,13 +70,13 @@ class ProgressiveFrame {
                    const PlaneView* planes, const CleanScan& clean, Worker& worker,
                    ScanOutcome& outcome);
 
-  StoredBlocks blocks_[kMaxComponents];
-  QuantTable quant_[kMaxComponents];
+  StoredBlocks blocks_[kMaxDecodedComponents];
+  QuantTable quant_[kMaxDecodedComponents];
   struct Memory {
     Buffer<std::int16_t> dc, ac;
     Buffer<std::uint64_t> nonzero;
   };
-  Memory memory_[kMaxComponents];
+  Memory memory_[kMaxDecodedComponents];
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Progress[]> progress_;  // one a scan
 };

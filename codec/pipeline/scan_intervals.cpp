@@ -84,7 +84,7 @@ void ScanIntervals::finish(const ScanHeader& scan, std::span<const std::uint8_t>
   for (const IntervalState& state : states_) {
     if (state.at.mcu == state.end_mcu) continue;
     flat_.push_back({state.at.mcu, state.end_mcu, {}});
-    std::copy_n(state.at.dc, kMaxComponents, flat_.back().dc);
+    std::copy_n(state.at.dc, kMaxDecodedComponents, flat_.back().dc);
   }
   if (states_.back().end_mcu < layout.mcus())
     flat_.push_back({states_.back().end_mcu, layout.mcus(), {}});

@@ -33,10 +33,18 @@ void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
     orientation_ = read_exif_orientation(payload);
   } else if (code == marker::kApp14 && starts_with(payload, "Adobe"sv) && payload.size() >= 12) {
     adobe_transform_ = payload[11];
-    if (*adobe_transform_ > 1)
-      note_problem(
-          fail(Errc::bad_marker, "Adobe colour transform " + std::to_string(*adobe_transform_)));
+    adobe_pos_ = marker_pos_;
+    if (color_model_) check_transform();
   }
+}
+
+/// Four components have transform 0 or 2, all others 0 or 1.
+void HeaderParser::check_transform() {
+  const int other = frame_->components.size() == 4 ? 2 : 1;
+  if (!adobe_transform_ || *adobe_transform_ == 0 || *adobe_transform_ == other) return;
+  note_problem(
+      Status(Errc::bad_marker, "Adobe colour transform " + std::to_string(*adobe_transform_))
+          .at_byte(static_cast<std::int64_t>(adobe_pos_)));
 }
 
 ColorModel HeaderParser::color_model() const {
@@ -45,6 +53,10 @@ ColorModel HeaderParser::color_model() const {
 
 ColorModel HeaderParser::model_by_headers() const {
   if (frame_->components.size() == 1) return ColorModel::gray;
+  if (frame_->components.size() == 4) {  // libjpeg's rule; only Adobe's segment counts
+    if (!adobe_transform_) return ColorModel::cmyk;
+    return *adobe_transform_ == 0 ? ColorModel::inverted_cmyk : ColorModel::ycck;
+  }
   if (has_jfif_) return ColorModel::ycbcr;  // libjpeg's order: JFIF, then Adobe, then the ids
   if (adobe_transform_) return *adobe_transform_ == 0 ? ColorModel::rgb : ColorModel::ycbcr;
   const auto& c = frame_->components;

@@ -135,7 +135,7 @@ Status HeaderParser::read_segment(std::uint8_t code) {
   if (code == marker::kSof55) return fail(Errc::jpeg_ls, "SOF55");
   if (code < marker::kSof0 || code == marker::kJpg || (code >= 0xF0 && code <= 0xFD))
     return fail(Errc::bad_marker, hex(code));
-  if (code == marker::kDac) return fail(Errc::arithmetic, "conditioning tables (DAC)");
+  if (code == marker::kDac && !frame_) return fail(Errc::arithmetic, "conditioning tables (DAC)");
   if (code == marker::kDhp || code == marker::kExp) return fail(Errc::hierarchical, hex(code));
   const Errc process = code <= marker::kSof15 ? kProcessError[code & 15] : Errc::ok;
   if (process != Errc::ok) return fail(process, "SOF" + std::to_string(code - marker::kSof0));
@@ -152,6 +152,9 @@ Status HeaderParser::read_segment(std::uint8_t code) {
       return read_dqt(payload);
     case marker::kDri:
       return read_dri(payload);
+    case marker::kDac:  // of no use in a frame with Huffman coding, as in libjpeg
+      note_problem(fail(Errc::arithmetic, "conditioning tables (DAC)"));
+      return Status::ok();
     case marker::kSos:
       return read_sos(payload);
     default:
@@ -181,7 +184,7 @@ Status HeaderParser::read_sof(std::uint8_t code, Bytes payload) {
   if (frame.width == 0 || count == 0)
     return fail(Errc::bad_frame_header, count == 0 ? "no component" : "width 0");
   if (frame.height == 0) return fail(Errc::deferred_height, "height 0");
-  if (count != 1 && count != 3)
+  if (count != 1 && count != 3 && count != 4)
     return fail(Errc::component_count, std::to_string(count) + " components");
   if (std::int64_t{frame.width} * frame.height > limits_.max_pixels)
     return fail(Errc::too_many_pixels, std::to_string(frame.width) + "x" +
@@ -213,7 +216,10 @@ Status HeaderParser::read_sos(Bytes payload) {
   if (!frame_) return fail(Errc::missing_image, "SOS before SOF");
   if (++scans_ > limits_.max_scans)
     return fail(Errc::too_many_scans, std::to_string(limits_.max_scans));
-  if (!color_model_) color_model_ = model_by_headers();
+  if (!color_model_) {
+    color_model_ = model_by_headers();
+    check_transform();
+  }
   // T.81 A.2: a sequential frame sends each component in one scan. libjpeg-turbo refuses the image,
   // shows the first one, or what comes last. Behind a complete picture each would cost as much.
   if (!frame_->progressive && all_components_scanned())
@@ -225,7 +231,7 @@ Status HeaderParser::read_sos(Bytes payload) {
     return fail(Errc::bad_scan_header, std::to_string(count) + " components in the scan");
 
   ScanHeader scan;
-  std::array<ComponentSpec, kMaxComponents> specs{};
+  std::array<ComponentSpec, kMaxDecodedComponents> specs{};
   for (std::size_t c = 0; c < frame_->components.size(); ++c) {
     specs[c].h = frame_->components[c].h;
     specs[c].v = frame_->components[c].v;

@@ -33,16 +33,16 @@ struct FrameHeader {
     /// Without memory.
     PlaneView plane() const { return {nullptr, 0, width, height, block_x, block_y, shrink}; }
   };
-  std::vector<Component> components;  ///< 1 or 3
+  std::vector<Component> components;  ///< 1, 3 or 4
 };
 
 /// One scan with the tables as they stand when it starts.
 struct ScanHeader {
   std::vector<int> components;  ///< indices into FrameHeader::components
   ScanLayout layout{};
-  std::array<std::optional<HuffmanSpec>, 4> dc, ac;  ///< the destinations that the scan uses
-  std::array<QuantTable, kMaxComponents> quant{};    ///< one a scan component
-  std::size_t data_offset = 0;                       ///< first entropy-coded byte
+  std::array<std::optional<HuffmanSpec>, 4> dc, ac;       ///< the destinations that the scan uses
+  std::array<QuantTable, kMaxDecodedComponents> quant{};  ///< one a scan component
+  std::size_t data_offset = 0;                            ///< first entropy-coded byte
   int ss = 0, se = 63;  ///< spectral selection; 0..63 in a sequential frame
   int ah = 0, al = 0;   ///< successive approximation; 0 in a sequential frame
 
@@ -105,6 +105,7 @@ class HeaderParser {
   void note_progression(const ScanHeader& scan);
   void read_app(std::uint8_t code, Bytes payload);
   ColorModel model_by_headers() const;
+  void check_transform();
   Status latch_tables();
   Status latch_huffman(std::size_t destination, bool is_dc);
   Status fail(Errc code, std::string detail) const;
@@ -124,15 +125,16 @@ class HeaderParser {
   std::array<std::optional<QuantTable>, 4> quant_;
   std::array<std::optional<HuffmanSpec>, 4> dc_, ac_;
   int restart_interval_ = 0;
-  std::array<bool, kMaxComponents> scanned_{};
+  std::array<bool, kMaxDecodedComponents> scanned_{};
   /// Progressive: Al of the last scan of each coefficient, plus 1; 0: there was none.
-  std::array<std::array<std::uint8_t, kBlockSize>, kMaxComponents> sent_bits_{};
+  std::array<std::array<std::uint8_t, kBlockSize>, kMaxDecodedComponents> sent_bits_{};
   std::int64_t scan_blocks_ = 0;  ///< progressive: blocks of all scans
 
   Status problem_;
   std::vector<MarkerSegment> segments_;
   bool has_jfif_ = false;
-  std::optional<int> adobe_transform_;
+  std::optional<int> adobe_transform_;  ///< of the last Adobe segment
+  std::size_t adobe_pos_ = 0;
   std::optional<ColorModel> color_model_;  ///< from the first scan on
   int aspect_x_ = 1, aspect_y_ = 1;
   int orientation_ = 1;

@@ -9,7 +9,10 @@
 
 namespace zerorun {
 
+/// Of frames that are encoded, and of scans that kernels of CUDA decode.
 inline constexpr int kMaxComponents = 3;
+/// Of frames that the CPU decodes: CMYK and YCCK have four.
+inline constexpr int kMaxDecodedComponents = 4;
 inline constexpr int kMaxBlocksPerMcu = 10;  ///< T.81 B.2.3
 
 /// Samples of one component in the memory of the running backend.
@@ -59,7 +62,7 @@ struct ScanLayout {
     std::int32_t blocks_wide, blocks_high;  ///< blocks that hold samples
     std::uint8_t dc_table, ac_table;        ///< code table destinations
   };
-  Component component[kMaxComponents];
+  Component component[kMaxDecodedComponents];
   std::int32_t components;
   std::int32_t mcus_wide, mcus_high;
   std::int32_t blocks_per_mcu;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/base/place_planes.hpp"
 #include "codec/pipeline/cuda_backend.hpp"
 #include "codec/syntax/marker.hpp"
 
@@ -52,6 +53,8 @@ Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameVie
   ZR_TRY(guard.status());
   wants_coefficients_ = false;
   clock_.restart();
+  is_whole_cpus_ = frame.components.size() > kMaxComponents;
+  if (is_whole_cpus_) return cpu_.begin_whole(frame);
   cpu_.begin_planes(frame, luma_only);
   return image_.begin(frame, direct, luma_only);
 }
@@ -78,7 +81,7 @@ Status CudaDecodePipeline::decode_progressive(const FrameHeader& frame,
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   is_idle_ = false;
-  if (!wants_coefficients_)
+  if (!wants_coefficients_ && !is_whole_cpus_)
     for (const FrameScan& scan : scans) (void)image_.open(scan.header);
   return cpu_.decode_progressive(frame, scans, outcomes);
 }
@@ -86,7 +89,7 @@ Status CudaDecodePipeline::decode_progressive(const FrameHeader& frame,
 Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                                     ScanOutcome& outcome) {
   is_idle_ = false;
-  if (wants_coefficients_) return cpu_.decode_scan(scan, data, outcome);
+  if (wants_coefficients_ || is_whole_cpus_) return cpu_.decode_scan(scan, data, outcome);
   const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
   if (scans_.takes(scan, bytes)) {
     const auto result = decode_on_device(scan, data.first(bytes));
@@ -144,8 +147,26 @@ Status CudaDecodePipeline::upload_cpu_planes(ColorModel model, ChromaUpsampling 
   return image_.wait();
 }
 
+/// The CPU makes the frame in host memory of its own.
+Status CudaDecodePipeline::upload_cpu_frame(ColorModel model, ChromaUpsampling upsampling,
+                                            const FrameView& out) {
+  FrameView frame{out.format, out.width, out.height, {}, {}};
+  ZR_TRY(cpu_frame_.reserve(static_cast<std::int64_t>(place_planes(frame, nullptr, 1))));
+  place_planes(frame, cpu_frame_.data(), 1);
+  ZR_TRY(cpu_.finish_whole(model, upsampling, frame));
+  for (int p = 0; p < plane_count(out.format); ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const auto row_bytes = static_cast<std::int32_t>(plane_row_bytes(out.format, p, out.width));
+    const std::int32_t rows = plane_rows(out.format, p, out.height);
+    ZR_TRY(image_.upload({out.data[i], out.stride_bytes[i], row_bytes, rows},
+                         {frame.data[i], frame.stride_bytes[i], row_bytes, rows}));
+  }
+  return image_.wait();
+}
+
 Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
                                         const FrameView& out) {
+  if (is_whole_cpus_) return cpu_.finish_whole(model, upsampling, out);
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   ZR_TRY(upload_cpu_planes(model, upsampling));
@@ -154,6 +175,7 @@ Status CudaDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsam
 }
 
 Status CudaDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
+  if (is_whole_cpus_) return cpu_.finish_whole_planes(out);
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
   ZR_TRY(upload_cpu_planes(ColorModel::ycbcr, ChromaUpsampling::nearest));  // neither counts
@@ -164,6 +186,7 @@ Status CudaDecodePipeline::finish_device_frame(ColorModel model, ChromaUpsamplin
                                                const FrameView& out) {
   const DeviceGuard guard(device_);
   ZR_TRY(guard.status());
+  if (is_whole_cpus_) return upload_cpu_frame(model, upsampling, out);
   ZR_TRY(upload_cpu_planes(model, upsampling));
   is_idle_ = is_idle_ && image_.is_complete();
   return image_.write_device_frame(model, upsampling, out);

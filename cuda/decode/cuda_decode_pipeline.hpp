@@ -31,6 +31,20 @@ class CpuScans {
     is_open_ = false;
     is_cpus_.fill(false);
   }
+  /// Four components, which no kernel takes: all scans of the image come here, and then
+  /// finish_whole() or finish_whole_planes().
+  Status begin_whole(const FrameHeader& frame) {
+    begin_planes(frame, false);
+    is_open_ = true;
+    return pipeline().begin_planes(frame, nullptr, false);
+  }
+  /// `out` is host memory.
+  Status finish_whole(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
+    return pipeline().finish_frame(model, upsampling, out);
+  }
+  Status finish_whole_planes(std::vector<ComponentPlane>& out) {
+    return pipeline().finish_planes(out);
+  }
   /// From here on all scans of the image come here, in `out`'s shape.
   Status begin_coefficients(std::vector<ComponentCoefficients>& out) {
     is_open_ = true;
@@ -101,8 +115,8 @@ class CpuScans {
   bool luma_only_ = false;
   bool is_open_ = false;  ///< the pipeline has begun the image's planes
   FrameView host_;        ///< of which data and stride_bytes count
-  std::array<bool, kMaxComponents> is_cpus_{};
-  std::array<PinnedBuffer<std::uint8_t>, kMaxComponents> memory_;
+  std::array<bool, kMaxDecodedComponents> is_cpus_{};
+  std::array<PinnedBuffer<std::uint8_t>, kMaxDecodedComponents> memory_;
 };
 
 /// decode_scan() returns when the device has done the work.
@@ -148,6 +162,7 @@ class CudaDecodePipeline : public DecodePipeline {
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
   Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
+  Status upload_cpu_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
 
   const int device_;
   const DecodeChoices choices_;
@@ -157,6 +172,8 @@ class CudaDecodePipeline : public DecodePipeline {
   const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
   bool is_idle_ = false;
   bool wants_coefficients_ = false;  ///< the image's output; false: samples
+  bool is_whole_cpus_ = false;       ///< the image has four components
+  PinnedBuffer<std::uint8_t> cpu_frame_;
   ScanDecoder scans_;
   CpuScans cpu_;
 

@@ -65,10 +65,13 @@ ScanPlanes DeviceImage::open(const ScanHeader& scan) {
 }
 
 Status DeviceImage::upload_plane(std::size_t component, const PlaneView& from) {
-  const PlaneView& to = planes_[component];
-  if (to.data == nullptr) return Status::ok();
+  if (planes_[component].data == nullptr) return Status::ok();
   scanned_[component] = true;
   is_converted_ = false;
+  return upload(planes_[component], from);
+}
+
+Status DeviceImage::upload(const PlaneView& to, const PlaneView& from) const {
   return for_rows(to, [&](int y, std::size_t rows, std::size_t pitch) {
     return cudaMemcpy2DAsync(
         to.data + y * to.stride_bytes, pitch, from.data + y * from.stride_bytes,

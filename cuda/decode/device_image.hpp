@@ -54,6 +54,8 @@ class DeviceImage {
   /// The components of the scan count as scanned from then on.
   ScanPlanes open(const ScanHeader& scan);
 
+  /// Enqueues the upload of rows of bytes from host memory.
+  Status upload(const PlaneView& to, const PlaneView& from) const;
   /// Enqueues the upload of a component's samples from host memory; discards a conversion.
   Status upload_plane(std::size_t component, const PlaneView& from);
 

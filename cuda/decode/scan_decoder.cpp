@@ -84,7 +84,8 @@ Status ScanDecoder::create(bool exhaustive_only) {
 
 bool ScanDecoder::takes(const ScanHeader& scan, std::size_t bytes) const {
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 28;
-  return bytes != 0 && bytes <= kMostBytes && scan.layout.blocks() < kMostBlocks &&
+  return scan.layout.components <= kMaxComponents && bytes != 0 && bytes <= kMostBytes &&
+         scan.layout.blocks() < kMostBlocks &&
          plan_scan(limits_, needs_of(scan, make_pair_cycle(scan.layout)), Strategy::map).fits;
 }
 

@@ -513,6 +513,7 @@ YccFrame make_ycc_frame(const FrameView& frame) {
 }  // namespace
 
 Status color_upsample_cuda(const ColorUpsampleArgs& a, Exec& exec) {
+  if (a.components > kMaxComponents) return Status(Errc::component_count);
   const Picture picture = make_picture(a);
   if (picture.first_row >= picture.last_row) return Status::ok();
   const cudaStream_t stream = stream_of(exec);

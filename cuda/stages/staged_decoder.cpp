@@ -30,6 +30,7 @@ Status not_sound() {
 Status StagedDecoder::decode_planes(const Input& in, const PlaneView* planes,
                                     ScanOutcome& outcome) {
   const ScanLayout& layout = in.scan.layout;
+  if (layout.components > kMaxComponents) return Status(Errc::component_count);
   ZR_TRY(announce(in.probe, "upload"));
   ZR_TRY(reserve(in));
   ZR_TRY(upload_tables(in));

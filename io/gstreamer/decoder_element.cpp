@@ -280,7 +280,7 @@ GstFlowReturn await_shape(ZerorunDec* self, const Result<StreamInfo>& stream) {
   std::string shape;
   if (stream) {
     shape = std::to_string(stream->width) + "x" + std::to_string(stream->height);
-    if (stream->color == ColorModel::rgb) shape += " rgb";
+    if (stream->color == ColorModel::rgb || has_inks(stream->color)) shape += " rgb";
     for (const ComponentInfo& c : stream->components)
       shape.append(" ").append(std::to_string(c.h)).append("x").append(std::to_string(c.v));
   }

@@ -62,7 +62,7 @@ std::optional<PixelFormat> pixel_format(GstVideoFormat format) noexcept {
 }
 
 GstVideoFormat native_format(const StreamInfo& stream) noexcept {
-  if (stream.color == ColorModel::rgb) return GST_VIDEO_FORMAT_RGB;
+  if (stream.color == ColorModel::rgb || has_inks(stream.color)) return GST_VIDEO_FORMAT_RGB;
   switch (stream.subsampling.value_or(Subsampling::s444)) {
     case Subsampling::s420:
       return GST_VIDEO_FORMAT_I420;

@@ -104,7 +104,7 @@ class DecodedPackets final : public FrameReader {
 }  // namespace
 
 PixelFormat closest_format(const StreamInfo& info) noexcept {
-  if (info.color == ColorModel::rgb) return PixelFormat::rgb24;
+  if (info.color == ColorModel::rgb || has_inks(info.color)) return PixelFormat::rgb24;
   if (info.color == ColorModel::gray) return PixelFormat::gray8;
   return info.subsampling ? planar_format(*info.subsampling) : PixelFormat::yuv444p;
 }
@@ -115,6 +115,8 @@ void describe_jpeg(const StreamInfo& stream, SourceInfo& info) {
   info.format = closest_format(stream);
   if (stream.pixel_aspect_x > 0 && stream.pixel_aspect_y > 0)
     info.sample_aspect = {stream.pixel_aspect_x, stream.pixel_aspect_y};
+  info.inks = !has_inks(stream.color) ? "" : stream.color == ColorModel::ycck ? "YCCK" : "CMYK";
+  info.has_ink_profile = InkDecoder::takes(stream);
   info.rotation_degrees = rotation_of(stream.exif_orientation);
   info.mirrored = is_mirrored(stream.exif_orientation);
 }
@@ -137,7 +139,7 @@ void describe_video_packet(std::span<const std::byte> packet, int height, Source
 
 Result<DecodeReport> JpegDecoders::decode_one(Coder& coder, int threads,
                                               std::span<const std::byte> jpeg, PixelFormat format,
-                                              Frame& frame) {
+                                              Frame& frame, const StreamInfo* stream) {
   if (threads == 0) threads = options_.threads;
   if (!coder.decoder || coder.threads != threads) {
     DecodeParams params;
@@ -149,6 +151,9 @@ Result<DecodeReport> JpegDecoders::decode_one(Coder& coder, int threads,
     coder.decoder = std::move(made);
     coder.threads = threads;
   }
+  if (options_.uses_ink_profiles && stream != nullptr && format == PixelFormat::rgb24 &&
+      InkDecoder::takes(*stream))
+    return inks_.decode(*coder.decoder, jpeg, *stream, frame);
   return coder.decoder->decode(jpeg, format, frame);
 }
 
@@ -162,7 +167,7 @@ Status JpegDecoders::decode(std::span<const std::byte> jpeg, const StreamInfo& i
                             FrameWork& work, int threads) {
   const std::shared_ptr<Coder> coder = coders_.borrow();
   const PixelFormat format = asked_format(options_, closest_format(info));
-  ZR_LET(report, decode_one(*coder, threads, jpeg, format, work.item));
+  ZR_LET(report, decode_one(*coder, threads, jpeg, format, work.item, &info));
   count(report, work);
   return Status::ok();
 }

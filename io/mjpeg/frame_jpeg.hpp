@@ -10,6 +10,7 @@
 
 #include "io/base/pool.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/convert.hpp"
 #include "zerorun/source.hpp"
 
 namespace zerorun::io {
@@ -54,13 +55,16 @@ class JpegDecoders {
     Frame fields[2];
   };
 
+  /// `stream`: null for images that no profile is for.
   Result<DecodeReport> decode_one(Coder& coder, int threads, std::span<const std::byte> jpeg,
-                                  PixelFormat format, Frame& frame);
+                                  PixelFormat format, Frame& frame,
+                                  const StreamInfo* stream = nullptr);
   Status weave(Coder& coder, int threads, std::span<const std::byte> second,
                const StreamInfo& first, bool bottom_first, FrameWork& work);
   void count(const DecodeReport& report, FrameWork& work) noexcept;
 
   const SourceOptions options_;
+  InkDecoder inks_;
   Pool<Coder> coders_;
   std::atomic<std::int64_t> concealed_ = 0;
 };

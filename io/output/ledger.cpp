@@ -46,9 +46,10 @@ constexpr Row kRows[] = {
     {"alpha", "---------", "--alpha"},            //
     {"depth", "ccccccccc", "--dither"},           //
     {"pages", "---------", ""},
+    {"inks", "kkkkkkccc", ""},  // of copied packets
 };
 
-static_assert(std::size(kRows) == static_cast<std::size_t>(Fact::pages) + 1 &&
+static_assert(std::size(kRows) == static_cast<std::size_t>(Fact::inks) + 1 &&
               std::ranges::all_of(kRows, [](const Row& row) {
                 return row.fates.size() == kPictures + 1;
               }));
@@ -105,7 +106,8 @@ bool is_refused(const Row& row, const LedgerChoices& choices) noexcept {
 Fate fate_of(const SourceFact& fact, std::size_t column, const std::string& muxer,
              const LedgerChoices& choices) {
   if (is_stream(fact.fact) && !choices.is_readable) return Fate::left_out;
-  if (fact.fact == Fact::matrix && choices.is_coded) return Fate::converted;
+  if ((fact.fact == Fact::matrix || fact.fact == Fact::inks) && choices.is_coded)
+    return Fate::converted;
   const char mark = kRows[static_cast<std::size_t>(fact.fact)].fates[column];
   if (mark == 'v') return fate_by_value(fact, muxer);
   if (mark == 'c') return Fate::converted;
@@ -246,6 +248,7 @@ std::vector<SourceFact> facts_of(const SourceInfo& info) {
         std::to_string(info.picture->pages - 1) +
             (info.picture->pages == 2 ? " further picture" : " further pictures") +
             " in the first file");
+  if (!info.inks.empty()) add(facts, Fact::inks, "the inks (" + info.inks + ")", info.inks);
   return facts;
 }
 

@@ -59,6 +59,7 @@ constexpr std::array kRawFormats{
     RawFormat{"0rgb", P::xrgb32, true},
     RawFormat{"argb", P::xrgb32, true, 8, 0},
     RawFormat{"0bgr", P::xbgr32, true},
+    RawFormat{"cmyk32", P::cmyk32, true},  // for output alone
     RawFormat{"abgr", P::xbgr32, true, 8, 0},
     RawFormat{"yuv420p10le", P::yuv420p, false, 10},
     RawFormat{"yuv422p10le", P::yuv422p, false, 10},
@@ -78,6 +79,7 @@ constexpr std::array kRawFormats{
 Result<RawFormat> find_raw_format(const std::string& name, bool for_output) {
   std::string all;
   for (const RawFormat& known : kRawFormats) {
+    if (known.format == P::cmyk32 && !for_output) continue;
     if (known.name == name) return known;
     all += (all.empty() ? "" : ", ") + std::string(known.name);
   }

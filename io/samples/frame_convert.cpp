@@ -192,6 +192,8 @@ Status FrameConverter::convert(const ConstFrameView& in, const FrameView& out) {
     copy_frame(in, out);
     return Status::ok();
   }
+  if (in.format == PixelFormat::cmyk32 || out.format == PixelFormat::cmyk32)
+    return Status(Errc::pixel_format, "only CMYK and YCCK JPEG become cmyk32");
   if (is_rgb(in.format) && is_rgb(out.format)) {
     swizzle_rgb(in, out);
     return Status::ok();

@@ -83,6 +83,38 @@ class DecodeTest(ProgramTest):
         self.assertEqual(pathlib.Path(self.path("again.mjpeg")).read_bytes(),
                          pathlib.Path(self.path("same.mjpeg")).read_bytes())
 
+    def test_cmyk_and_ycck_are_read_everywhere(self):
+        for name, color, told in (("cmyk_ok.jpg", "inverted CMYK", "CMYK"), ("cmyk_adobe_ycck.jpg", "YCCK", "YCCK"),
+                                  ("cmyk_adobe_missing.jpg", "CMYK", "CMYK"), ("cmyk_prog_ok.jpg", "YCCK", "YCCK")):
+            source = str(HOSTILE / name)
+            info = self.info(source)["jpeg"]
+            self.assertEqual((info["color"], info["subsampling"], len(info["components"])), (color, "444", 4))
+            self.assertEqual(info["quality"], 50)
+            self.decode(source, "-o", self.path("inks.raw"), "-y", "--pix-fmt", "cmyk32")
+            said = self.decode(source, "-o", self.path("rgb.ppm"), "-y").stderr.decode()
+            self.assertIn(f"{told} becomes RGB", said)
+            inks = pathlib.Path(self.path("inks.raw")).read_bytes()
+            flip = 255 if color == "CMYK" else 0
+            light = [byte ^ flip for byte in inks]
+            want = bytes((2 * light[at + c] * light[at + 3] + 255) // 510 for at in range(0, len(light), 4)
+                         for c in range(3))
+            rgb = pathlib.Path(self.path("rgb.ppm")).read_bytes()
+            self.assertEqual(rgb, b"P6\n24 20\n255\n" + want, name)
+            piped = self.decode("-", "-o", "-", "--format", "pnm",
+                                input=pathlib.Path(source).read_bytes())
+            self.assertEqual(piped.stdout, rgb, name)
+            # encode goes through the same RGB, and copy changes no byte.
+            self.encode(source, "-o", self.path("a.jpg"), "-y", "-q", "95")
+            self.encode(self.path("rgb.ppm"), "-o", self.path("b.jpg"), "-y", "-q", "95")
+            self.assertEqual(self.info(self.path("a.jpg"))["jpeg"]["color"], "YCbCr")
+            self.assertEqual(pathlib.Path(self.path("a.jpg")).read_bytes(),
+                             pathlib.Path(self.path("b.jpg")).read_bytes())
+            self.zerorun("copy", source, "-o", self.path("same.jpg"), "-y")
+            self.assertEqual(pathlib.Path(self.path("same.jpg")).read_bytes(), pathlib.Path(source).read_bytes())
+            self.zerorun("verify", source)
+            self.decode(source, "-o", self.path("inks.y4m"), "-y")
+        self.decode(self.path("jpg/1.jpg"), "-o", self.path("no.raw"), "--pix-fmt", "cmyk32", code=3)
+
     def test_y4m_is_close_to_the_source_and_the_same_with_any_threads(self):
         streams = []
         for threads in ("1", "3"):

@@ -7,9 +7,9 @@
 namespace zerorun::fuzz {
 namespace {
 
-constexpr PixelFormat kFormats[] = {PixelFormat::gray8, PixelFormat::yuv420p, PixelFormat::yuv444p,
-                                    PixelFormat::nv12,  PixelFormat::yuyv,    PixelFormat::rgb24,
-                                    PixelFormat::xbgr32};
+constexpr PixelFormat kFormats[] = {PixelFormat::gray8,  PixelFormat::yuv420p, PixelFormat::yuv444p,
+                                    PixelFormat::nv12,   PixelFormat::yuyv,    PixelFormat::rgb24,
+                                    PixelFormat::xbgr32, PixelFormat::cmyk32};
 
 /// Small pictures: with 65,536 pixels a core takes 750 inputs of a corpus a second, and not 3,000.
 /// Of 2,752 edges of the code those inputs then miss 8.

@@ -9,7 +9,9 @@ namespace {
 void check_info(const StreamInfo& info, std::size_t size) {
   check(info.width >= 1 && info.width <= kMaxDimension, "the width is possible");
   check(info.height >= 1 && info.height <= kMaxDimension, "the height is possible");
-  check(info.components.size() == 1 || info.components.size() == 3, "one or three components");
+  const std::size_t components = info.components.size();
+  check(components == 1 || components == 3 || components == 4, "1, 3 or 4 components");
+  check(has_inks(info.color) == (components == 4), "four components are inks");
   check(info.header_bytes <= size, "the headers lie inside the data");
   check(info.exif_orientation >= 1 && info.exif_orientation <= 8, "the orientation is 1 to 8");
   check(info.pixel_aspect_x >= 1 && info.pixel_aspect_y >= 1, "the pixel aspect is a ratio");

@@ -78,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   else if (choice % 8 == 3)
     fuzz::compare_coefficients(decoders, jpeg);
   else
-    fuzz::compare_frames(decoders, jpeg, static_cast<PixelFormat>(choice / 8 % kPixelFormatCount));
+    fuzz::compare_frames(decoders, jpeg,
+                         static_cast<PixelFormat>(choice / 8 % (kPixelFormatCount + 1)));
   return 0;
 }

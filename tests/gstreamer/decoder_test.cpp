@@ -61,13 +61,16 @@ TEST(GstDecoder, EverySamplingHasAFormatWithTheSamplesOfTheLibrary) {
     }
 }
 
-TEST(GstDecoder, RgbStreamsStayRgb) {
-  LibjpegOptions options;
-  options.rgb_stream = true;
-  const Bytes jpeg = libjpeg_sample(33, 17, Subsampling::s444, options);
-  const Decoded out = decode_one(kDecoder, jpeg);
-  EXPECT_EQ(out.format, "RGB");
-  EXPECT_EQ(out.samples, decode(jpeg, PixelFormat::rgb24));
+TEST(GstDecoder, RgbStreamsStayRgbAndInksBecomeRgb) {
+  LibjpegOptions rgb, cmyk, ycck;
+  rgb.rgb_stream = true;
+  cmyk.cmyk_stream = ycck.cmyk_stream = ycck.ycck_stream = true;
+  for (const LibjpegOptions& options : {rgb, cmyk, ycck}) {
+    const Bytes jpeg = libjpeg_sample(33, 17, Subsampling::s444, options);
+    const Decoded out = decode_one(kDecoder, jpeg);
+    EXPECT_EQ(out.format, "RGB");
+    EXPECT_EQ(out.samples, decode(jpeg, PixelFormat::rgb24));
+  }
 }
 
 TEST(GstDecoder, DownstreamMayWantAnotherFormat) {

@@ -119,6 +119,32 @@ TEST(Hostile, ProgressiveScansAreNamed) {
   }
 }
 
+TEST(Hostile, FourComponentsAreNamed) {
+  struct Case {
+    const char* file;
+    Errc error, problem;
+  };
+  const Case cases[] = {{"cmyk_ok", Errc::ok, Errc::ok},
+                        {"cmyk_adobe_ycck", Errc::ok, Errc::ok},
+                        {"cmyk_adobe_missing", Errc::ok, Errc::ok},
+                        {"cmyk_adobe_transform1", Errc::ok, Errc::bad_marker},
+                        {"adobe_transform2_of_three", Errc::ok, Errc::bad_marker},
+                        {"cmyk_black_4x4", Errc::bad_frame_header, Errc::ok},
+                        {"cmyk_mcu_gt10", Errc::bad_frame_header, Errc::ok},
+                        {"cmyk_black_dht_missing", Errc::missing_table, Errc::ok},
+                        {"cmyk_black_dqt_missing", Errc::missing_table, Errc::ok},
+                        {"cmyk_sos_has_four_of_three", Errc::bad_scan_header, Errc::ok},
+                        {"cmyk_prog_ok", Errc::ok, Errc::ok}};
+  for (const Case& c : cases) {
+    const Bytes jpeg = read_file(project_tests() / "hostile" / (std::string(c.file) + ".jpg"));
+    const Outcome outcome = survive(jpeg, c.file);
+    EXPECT_EQ(outcome.status.code(), c.error) << c.file << ": " << outcome.status.message();
+    EXPECT_EQ(outcome.report.first_problem.code(), c.problem) << c.file;
+  }
+  for (const char* file : {"sof_nf2.jpg", "sof_nf5.jpg", "sof_nf255.jpg"})
+    EXPECT_FALSE(survive(read_file(project_tests() / "hostile" / file), file).delivered());
+}
+
 /// Not scans alone count, but the blocks in them: 10 scans with 112 blocks of 32x16 pixels.
 TEST(Hostile, BlocksOfProgressiveScansAreLimited) {
   LibjpegOptions options;

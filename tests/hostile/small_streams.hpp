@@ -41,6 +41,13 @@ inline std::vector<NamedStream> small_streams() {
   options.rgb_stream = true;
   options.optimal = true;
   out.push_back({"RGB", libjpeg_sample(17, 17, Subsampling::s444, options)});
+  options = {};
+  options.cmyk_stream = options.optimal = true;
+  options.restart_mcus = 3;
+  out.push_back({"CMYK with restarts", libjpeg_sample(33, 17, Subsampling::s444, options)});
+  options.ycck_stream = options.progressive = true;
+  options.factors[0] = options.black = {2, 1};
+  out.push_back({"progressive YCCK", libjpeg_sample(33, 17, Subsampling::s444, options)});
   return out;
 }
 

@@ -41,7 +41,8 @@ void check_formats(std::span<const std::byte> jpeg, const std::string& label) {
   const auto info = inspect(jpeg);
   if (!info.is_ok() || std::int64_t{info->width} * info->height > kMaxPixelsForFormats) return;
   Decoder decoder = make_decoder(1);
-  for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::yuv420p, PixelFormat::gray8}) {
+  for (const PixelFormat format :
+       {PixelFormat::rgb24, PixelFormat::yuv420p, PixelFormat::gray8, PixelFormat::cmyk32}) {
     TestFrame a(format, info->width, info->height, Layout::padded, 0xAA);
     TestFrame b(format, info->width, info->height, Layout::padded, 0x55);
     const auto first = decoder.decode(jpeg, a.view());

@@ -3,6 +3,7 @@
 #include "tests/oracle/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/test_frame.hpp"
@@ -133,6 +134,50 @@ void compare_pixels(std::span<const std::byte> jpeg, PixelFormat format, bool fa
   EXPECT_TRUE(same_pixels(frame, theirs, gray ? 1 : 3));
 }
 
+/// RGB and grey are what the inks let through, in real numbers.
+void expect_light(Decoder& decoder, std::span<const std::byte> jpeg, const Pixels& inks,
+                  ColorModel model) {
+  TestFrame rgb(PixelFormat::rgb24, inks.width, inks.height, Layout::padded);
+  TestFrame gray(PixelFormat::gray8, inks.width, inks.height, Layout::bottom_up);
+  ASSERT_TRUE(decoder.decode(jpeg, rgb.view()).is_ok());
+  ASSERT_TRUE(decoder.decode(jpeg, gray.view()).is_ok());
+  const auto light = [&](std::uint8_t ink) {
+    return model == ColorModel::cmyk ? 255.0 - ink : ink;
+  };
+  const std::uint8_t* ink = inks.samples.data();
+  for (int y = 0; y < inks.height; ++y)
+    for (int x = 0; x < inks.width; ++x, ink += 4) {
+      double exact[3];
+      for (int c = 0; c < 3; ++c) {
+        exact[c] = std::round(light(ink[c]) * light(ink[3]) / 255);
+        ASSERT_EQ(rgb.row(0, y)[3 * x + c], exact[c]) << "row " << y << ", column " << x;
+      }
+      ASSERT_NEAR(gray.row(0, y)[x], 0.299 * exact[0] + 0.587 * exact[1] + 0.114 * exact[2], 0.51)
+          << "row " << y << ", column " << x;
+    }
+}
+
+/// By each kind of code that the machine has.
+void compare_inks(std::span<const std::byte> jpeg, bool fancy, int threads,
+                  const DecodeExpectation& expectation) {
+  Pixels theirs;
+  if (!libjpeg_pixels(jpeg, PixelOutput::cmyk, fancy, theirs).delivered) return;  // no such filter
+  for (const InstructionSet set : instruction_sets()) {
+    SCOPED_TRACE(std::string(name(set)) + (fancy ? ", fancy" : ", nearest"));
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.threads = threads;
+    params.instruction_set = set;
+    params.upsampling = fancy ? ChromaUpsampling::fancy : ChromaUpsampling::nearest;
+    auto decoder = Decoder::create(params);
+    ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
+    TestFrame inks(PixelFormat::cmyk32, theirs.width, theirs.height, Layout::padded);
+    expect_report(decoder->decode(jpeg, inks.view()), expectation);
+    ASSERT_TRUE(same_pixels(inks, theirs, 4));
+    ASSERT_NO_FATAL_FAILURE(expect_light(*decoder, jpeg, theirs, inspect(jpeg)->color));
+  }
+}
+
 }  // namespace
 
 std::string to_string(Size size) {
@@ -216,6 +261,11 @@ void compare_decode(std::span<const std::byte> jpeg, const DecodeExpectation& ex
     EXPECT_TRUE(same_coefficients(coefficients, their_coefficients));
     expect_report(decoder->decode_planes(jpeg, planes), expectation);
     EXPECT_TRUE(same_planes(planes, their_planes));
+    if (planes.size() == 4) {
+      for (const bool fancy : {true, false}) compare_inks(jpeg, fancy, threads, expectation);
+      if (testing::Test::HasFailure()) return;
+      continue;
+    }
     compare_pixels(jpeg, PixelFormat::rgb24, true, threads, expectation);
     compare_pixels(jpeg, PixelFormat::rgb24, false, threads, expectation);
     compare_pixels(jpeg, PixelFormat::gray8, true, threads, expectation);

@@ -38,7 +38,8 @@ struct DecodeExpectation {
   std::vector<int> threads = {1, 2, 5};
 };
 
-/// Compares coefficients, component planes, RGB with both up-samplings, and grey with libjpeg's.
+/// Compares coefficients, component planes, RGB with both up-samplings, and grey with libjpeg's. Of
+/// four components libjpeg's inks are compared, and RGB and grey with what follows from these.
 /// libjpeg has no up-sampling for ratios such as 3:2; ours repeats the nearest sample there, and is
 /// compared with the definition in real numbers.
 void compare_decode(std::span<const std::byte> jpeg, const DecodeExpectation& expectation = {});

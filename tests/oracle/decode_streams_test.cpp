@@ -242,9 +242,6 @@ TEST(DecodeStreams, UnsupportedProcessesAreNamed) {
   LibjpegOptions options;
   options.arithmetic = true;
   expect_refused(sample(Subsampling::s420, options), Errc::arithmetic);
-  options = {};
-  options.cmyk_stream = true;
-  expect_refused(sample(Subsampling::s444, options), Errc::component_count);
   const Bytes plain = sample();
   const std::size_t marker = parse_headers(plain).find(kSof0)->offset + 1;
   for (const int lossless : {0xC3, 0xCB})

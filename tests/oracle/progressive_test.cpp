@@ -105,6 +105,20 @@ TEST(Progressive, ThreadsChangeNothing) {
   }
 }
 
+/// The second scan is a few runs of EOBs, which are decoded long before the first one; the third
+/// refines what the first has found.
+TEST(Progressive, RunsOfEndsOfBlocksOvertakeNoScan) {
+  LibjpegOptions options =
+      progressive({{{0}, 0, 0, 0, 0}, {{0}, 1, 5, 0, 1}, {{0}, 6, 63, 0, 1}, {{0}, 1, 63, 1, 0}});
+  options.quality = 100;
+  options.luma_table.emplace();
+  options.luma_table->fill(255);
+  for (const std::size_t low : {0, 1, 2, 8, 9, 16}) (*options.luma_table)[low] = 1;
+  const Bytes jpeg = libjpeg_sample(1000, 700, Subsampling::gray, options);
+  ASSERT_FALSE(jpeg.empty());
+  for (int round = 0; round < 10; ++round) compare_decode(jpeg, {.threads = {4}});
+}
+
 /// What is missing of the last scans is less detail: libjpeg without block smoothing shows the
 /// same.
 TEST(Progressive, LastScansMayBeMissing) {

@@ -1,6 +1,7 @@
 # Options, errors, threads, frames in flight, fork(), Ctrl-C, and what happens after close().
 # SPDX-License-Identifier: MIT
 import gc
+import io
 import os
 import pickle
 import signal
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 import zerorun
 
-from support import picture, run_threads, same
+from support import ROOT, picture, run_threads, same
 
 RGB = picture("rgb24", 200, 120)
 JPEG = zerorun.encode(RGB, device="cpu")
@@ -86,6 +87,28 @@ def test_inspect_says_that_a_stream_is_progressive():
     progressive[progressive.index(b"\xff\xc0") + 1] = 0xC2
     progressive[progressive.index(b"\xff\xda") + 12] = 0  # its first scan has the DC coefficients alone
     assert zerorun.inspect(progressive).progressive and not zerorun.inspect(JPEG).progressive
+
+
+@pytest.mark.parametrize("name, color", [("cmyk_ok", "inverted cmyk"), ("cmyk_adobe_ycck", "ycck"),
+                                         ("cmyk_adobe_missing", "cmyk")])
+def test_inks(name, color):
+    stream = (ROOT / "tests" / "hostile" / f"{name}.jpg").read_bytes()
+    info = zerorun.inspect(stream)
+    assert info.color == color and len(info.components) == 4
+    inks = zerorun.decode(stream, format="cmyk32")
+    assert inks.shape == (info.height, info.width, 4)
+    light = inks.astype(int) if color != "cmyk" else 255 - inks.astype(int)
+    rgb = zerorun.decode(stream)
+    assert np.array_equal(rgb, (2 * light[..., :3] * light[..., 3:] + 255) // 510)
+    with pytest.raises(zerorun.UnsupportedError):
+        zerorun.decode(JPEG, format="cmyk32")
+    with pytest.raises(ValueError):
+        zerorun.encode(inks, format="cmyk32")
+    # Pillow takes all inks as inverted.
+    image = pytest.importorskip("PIL.Image", reason="no Pillow")
+    if color != "cmyk":
+        pillows = np.asarray(image.open(io.BytesIO(stream)).convert("RGB")).astype(int)
+        assert np.abs(pillows - rgb).max() <= 1
 
 
 def test_kinds_of_errors():

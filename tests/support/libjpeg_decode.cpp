@@ -189,7 +189,9 @@ bool read_pixels(DecodeJob& job, PixelOutput space, bool fancy, Pixels& out, uns
   if (setjmp(job.errors.jump) != 0) return false;
   if (!open(job)) return false;
   jpeg_decompress_struct& info = job.info;
-  info.out_color_space = space == PixelOutput::gray ? JCS_GRAYSCALE : JCS_RGB;
+  info.out_color_space = space == PixelOutput::gray  ? JCS_GRAYSCALE
+                         : space == PixelOutput::rgb ? JCS_RGB
+                                                     : JCS_CMYK;
   info.do_fancy_upsampling = static_cast<boolean>(fancy);
   info.scale_num = 1;
   info.scale_denom = scale;

@@ -34,11 +34,11 @@ LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
 LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out,
                               Feed feed = Feed::whole);
 
-enum class PixelOutput { gray, rgb };
+enum class PixelOutput { gray, rgb, cmyk };
 
 struct Pixels {
   int width = 0, height = 0;
-  std::vector<std::uint8_t> samples;  ///< [height][width][1 or 3]
+  std::vector<std::uint8_t> samples;  ///< [height][width][1, 3 or 4]
 };
 
 /// jpeg_read_scanlines with the accurate integer IDCT; `fancy` is do_fancy_upsampling, and `scale`

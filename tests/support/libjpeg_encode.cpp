@@ -45,9 +45,11 @@ void configure(EncodeJob& job) {
   jpeg_set_quality(&info, options.quality, static_cast<boolean>(options.force_baseline));
   set_table(job, 0, options.luma_table);
   set_table(job, 1, options.chroma_table);
-  for (int c = 0; c < std::min(info.num_components, 3); ++c) {
-    info.comp_info[c].h_samp_factor = options.factors[static_cast<std::size_t>(c)].h;
-    info.comp_info[c].v_samp_factor = options.factors[static_cast<std::size_t>(c)].v;
+  for (int c = 0; c < info.num_components; ++c) {
+    const SamplingFactors factors =
+        c == 3 ? options.black : options.factors[static_cast<std::size_t>(c)];
+    info.comp_info[c].h_samp_factor = factors.h;
+    info.comp_info[c].v_samp_factor = factors.v;
   }
   info.dct_method = JDCT_ISLOW;
   info.optimize_coding = static_cast<boolean>(options.optimal);
@@ -256,7 +258,7 @@ std::vector<std::byte> libjpeg_encode_pixels(int width, int height, PixelInput i
   job.stream_space = JCS_YCbCr;
   if (input == PixelInput::gray || gray_stream) job.stream_space = JCS_GRAYSCALE;
   if (options.rgb_stream) job.stream_space = JCS_RGB;
-  if (options.cmyk_stream) job.stream_space = JCS_CMYK;
+  if (options.cmyk_stream) job.stream_space = options.ycck_stream ? JCS_YCCK : JCS_CMYK;
   job.scanlines = rows.data();
   return encode(job, error);
 }

@@ -32,6 +32,7 @@ struct LibjpegOptions {
   int quality = 90;
   bool force_baseline = true;  ///< false: tables over 255, 16-bit DQT, SOF1
   std::array<SamplingFactors, 3> factors{};
+  SamplingFactors black{};  ///< of the fourth component
   bool optimal = false;
   bool arithmetic = false;
   bool progressive = false;
@@ -42,7 +43,8 @@ struct LibjpegOptions {
   std::optional<QuantTable> luma_table;
   std::optional<QuantTable> chroma_table;
   bool rgb_stream = false;   ///< components R, G, B with an Adobe marker
-  bool cmyk_stream = false;  ///< four components, from RGB pixels
+  bool cmyk_stream = false;  ///< four components with an Adobe marker, from any four bytes a pixel
+  bool ycck_stream = false;  ///< with cmyk_stream: Y, Cb, Cr and K
 };
 
 std::array<SamplingFactors, 3> factors_of(Subsampling sampling);

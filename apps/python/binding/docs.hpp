@@ -95,6 +95,8 @@ format: what comes back
                                       a tuple (y, cb, cr) of arrays
   'nv12', 'nv21'                      a tuple (y, cbcr); cbcr has (rows, columns, 2)
   'yuyv422', 'uyvy422'                (height, width rounded up to even, 2)
+  'cmyk32'                            (height, width, 4): C, M, Y and K as CMYK and YCCK store
+                                      them; inspect().color tells whether 255 is no ink
 out: arrays of these shapes to decode into, which are returned; rows may have gaps
 to: 'host' for numpy arrays, 'device' for a zerorun.DeviceArray, which PyTorch, CuPy and
     JAX take without a copy. None: 'device' if device= names a GPU, else 'host'

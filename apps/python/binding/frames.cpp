@@ -185,7 +185,7 @@ PlaneShape plane_shape(PixelFormat format, int plane, int width, int height) {
   const bool has_pairs = format == PixelFormat::nv12 || format == PixelFormat::nv21;
   const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
   std::int64_t channels = is_packed || (has_pairs && plane == 1) ? 2 : 1;
-  if (is_rgb(format))
+  if (is_rgb(format) || format == PixelFormat::cmyk32)
     channels = format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
   const auto row_bytes = static_cast<std::int64_t>(plane_row_bytes(format, plane, width));
   return {plane_rows(format, plane, height), row_bytes / channels, channels};

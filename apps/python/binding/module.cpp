@@ -38,8 +38,8 @@ nb::list component_list(const std::vector<ComponentInfo>& components) {
 }
 
 const char* color_name(ColorModel color) {
-  if (color == ColorModel::gray) return "gray";
-  return color == ColorModel::rgb ? "rgb" : "ycbcr";
+  constexpr const char* kNames[] = {"gray", "ycbcr", "rgb", "cmyk", "inverted cmyk", "ycck"};
+  return kNames[static_cast<std::size_t>(color)];
 }
 
 nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {

@@ -275,9 +275,9 @@ int parse_int(nb::handle number, const char* name) {
 PixelFormat parse_format(nb::handle format) {
   const std::string text = parse_text(format, "format");
   constexpr std::pair<std::string_view, PixelFormat> kUsual[] = {
-      {"gray", PixelFormat::gray8},  {"rgb", PixelFormat::rgb24},   {"bgr", PixelFormat::bgr24},
-      {"rgba", PixelFormat::rgbx32}, {"bgra", PixelFormat::bgrx32}, {"yuyv", PixelFormat::yuyv},
-      {"uyvy", PixelFormat::uyvy}};
+      {"gray", PixelFormat::gray8},  {"rgb", PixelFormat::rgb24},    {"bgr", PixelFormat::bgr24},
+      {"rgba", PixelFormat::rgbx32}, {"bgra", PixelFormat::bgrx32},  {"yuyv", PixelFormat::yuyv},
+      {"uyvy", PixelFormat::uyvy},   {"cmyk32", PixelFormat::cmyk32}};
   for (const auto& [usual, meant] : kUsual)
     if (usual == text) return meant;
   std::string all;

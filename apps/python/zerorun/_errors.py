@@ -42,7 +42,7 @@ class CorruptError(Error):
 
 
 class UnsupportedError(Error):
-    """The stream is legal, but zerorun does not decode it (arithmetic coding, CMYK, ...)."""
+    """The stream is legal, but zerorun does not decode it (arithmetic coding, 12 bits, ...)."""
 
 
 class CapacityError(Error):

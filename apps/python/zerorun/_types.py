@@ -24,7 +24,7 @@ class StreamInfo(NamedTuple):
 
     width: int
     height: int
-    color: str  # 'gray', 'ycbcr' or 'rgb'
+    color: str  # 'gray', 'ycbcr', 'rgb', 'cmyk', 'inverted cmyk' (255 is no ink: Adobe's) or 'ycck' (Adobe's)
     subsampling: Optional[str]  # '420', ... or None for factors without such a name
     components: Tuple[Component, ...]
     quality: Optional[int]  # On libjpeg's scale, if the tables are the usual ones

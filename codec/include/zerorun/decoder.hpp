@@ -1,5 +1,5 @@
 // Inspection of streams, and the decoder: baseline, extended sequential and progressive JPEG with
-// Huffman coding, 8 bits, 1 or 3 components.
+// Huffman coding, 8 bits, 1, 3 or 4 components.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,7 +20,16 @@
 namespace zerorun {
 
 /// Colour space of the components, by libjpeg's rules (JFIF, Adobe APP14, component ids).
-enum class ColorModel : std::uint8_t { gray, ycbcr, rgb };
+enum class ColorModel : std::uint8_t {
+  gray,
+  ycbcr,
+  rgb,
+  cmyk,           ///< four components without an Adobe segment: 0 is no ink
+  inverted_cmyk,  ///< with one, colour transform 0: 255 is no ink
+  ycck,           ///< with one of another transform: Y, Cb and Cr are inverted_cmyk's 255 - C, M, Y
+};
+/// Four components.
+constexpr bool has_inks(ColorModel model) { return model >= ColorModel::cmyk; }
 
 struct ComponentInfo {
   int id = 0;                 ///< Ci
@@ -116,9 +125,9 @@ struct DecodeReport {
   /// Damaged ones: previous DC and no AC from the damage on. A component that no scan has counts as
   /// one, and is 128.
   std::int64_t concealed_intervals = 0;
-  /// Scans that the CUDA backend left to the CPU: progressive and damaged scans, scans with values
-  /// that no encoder makes, some of noise, and all scans of decode_coefficients(). 0 on the CPU
-  /// backend.
+  /// Scans that the CUDA backend left to the CPU: those of progressive frames and of four
+  /// components, damaged ones, scans with values that no encoder makes, some of noise, and all
+  /// scans of decode_coefficients(). 0 on the CPU backend.
   int cpu_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }
@@ -171,8 +180,10 @@ class ZERORUN_API Decoder {
 
   /// Decodes the first image in `jpeg` into the caller's frame (host memory), which has the size of
   /// the image, or of what select() wants of it, and any pixel format; RGB streams (Adobe) are
-  /// converted to YCbCr formats.
-  /// Errors: 2xx, 3xx, 4xx, invalid_frame (wrong size), invalid_argument (region), device_*.
+  /// converted to YCbCr formats. CMYK and YCCK become RGB by R = round(c k / 255), where c and k
+  /// are 255 at no ink, as in libjpeg-turbo and Pillow. No colour profile is used. cmyk32 takes
+  /// their inks as they are. Errors: 2xx, 3xx, 4xx, invalid_frame (wrong size), invalid_argument
+  /// (region), pixel_format (cmyk32 of another stream), device_*.
   Result<DecodeReport> decode(std::span<const std::byte> jpeg, const FrameView& out);
 
   /// The same into `out`, which is reshaped.

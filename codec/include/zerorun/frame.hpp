@@ -32,7 +32,11 @@ enum class PixelFormat : std::uint8_t {
   bgrx32,   ///< one plane B G R x
   xrgb32,   ///< one plane x R G B
   xbgr32,   ///< one plane x B G R
+  /// One plane C M Y K, for decoding of four components alone: as the stream stores them, YCCK as
+  /// libjpeg makes CMYK of it. ColorModel tells whether 0 or 255 is no ink.
+  cmyk32,
 };
+/// Of the formats in front of cmyk32: encoders take them, and every stream is decoded to them.
 inline constexpr int kPixelFormatCount = 16;
 
 /// Chroma sampling of the coded stream; luma factors H x V over chroma 1 x 1.

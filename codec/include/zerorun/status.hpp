@@ -61,7 +61,7 @@ enum class Errc : std::uint16_t {
   lossless = 302,
   hierarchical = 303,
   sample_precision = 304,  ///< not 8 bits per sample
-  component_count = 305,   ///< 2, or 4 and more components (CMYK, YCCK)
+  component_count = 305,   ///< 2, or 5 and more components
   jpeg_ls = 306,
   deferred_height = 307,  ///< height 0, sent later by a DNL segment
   pixel_format = 308,     ///< this stream cannot be decoded into the requested pixel format

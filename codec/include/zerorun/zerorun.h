@@ -115,7 +115,8 @@ enum {
   ZERORUN_RGBX32 = 12,
   ZERORUN_BGRX32 = 13,
   ZERORUN_XRGB32 = 14,
-  ZERORUN_XBGR32 = 15
+  ZERORUN_XBGR32 = 15,
+  ZERORUN_CMYK32 = 16 /* for decoding CMYK and YCCK alone */
 };
 
 /* The caller's memory; encoders only read it. The stride is the distance in bytes from one row to
@@ -422,10 +423,19 @@ zerorun_status zerorun_async_decoder_lost_device(const zerorun_async_decoder* de
 
 /* ---- what a stream is --------------------------------------------------------------------- */
 
+enum {
+  ZERORUN_COLOR_GRAY = 0,
+  ZERORUN_COLOR_YCBCR = 1,
+  ZERORUN_COLOR_RGB = 2,
+  ZERORUN_COLOR_CMYK = 3,          /* 0 is no ink */
+  ZERORUN_COLOR_INVERTED_CMYK = 4, /* Adobe's: 255 is no ink */
+  ZERORUN_COLOR_YCCK = 5           /* Adobe's: decoded to inverted CMYK */
+};
+
 typedef struct zerorun_info {
   size_t struct_size;
   int32_t width, height;
-  int32_t components;            /* 1 or 3 */
+  int32_t components;            /* 1, 3 or 4 */
   int32_t subsampling;           /* ZERORUN_SUBSAMPLING_...; 0: other factors */
   int32_t rgb;                   /* components are R, G, B */
   int32_t extended;              /* SOF1 */
@@ -435,6 +445,7 @@ typedef struct zerorun_info {
   int32_t pixel_aspect_x, pixel_aspect_y;
   size_t header_bytes; /* offset of the first entropy-coded byte */
   int32_t progressive; /* SOF2 */
+  int32_t color;       /* ZERORUN_COLOR_... */
 } zerorun_info;
 
 /* Reads the headers up to the first scan. */

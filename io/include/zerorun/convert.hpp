@@ -6,8 +6,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
@@ -27,8 +31,11 @@ ZERORUN_API bool is_mirrored(int orientation) noexcept;
 /// the picture was mirrored left to right.
 ZERORUN_API int rotation_of(int orientation) noexcept;
 
-/// Converts RGB samples from the space of an ICC profile to sRGB, by lcms2 with relative
-/// colorimetric intent and black point compensation. Thread-safe.
+/// True for an ICC profile of CMYK.
+ZERORUN_API bool is_ink_profile(std::span<const std::uint8_t> icc) noexcept;
+
+/// Converts samples from the space of an ICC profile to sRGB, by lcms2 with relative colorimetric
+/// intent and black point compensation. Thread-safe.
 class ZERORUN_API ProfileConverter {
  public:
   /// `format` is rgb24 or gray8; a grey profile needs gray8.
@@ -36,8 +43,33 @@ class ZERORUN_API ProfileConverter {
   static Result<ProfileConverter> create(std::span<const std::uint8_t> icc, PixelFormat format);
   void convert(const FrameView& frame) const;
 
+  /// For a profile of CMYK. `is_inverted`: 255 is no ink. The same errors.
+  static Result<ProfileConverter> create_for_inks(std::span<const std::uint8_t> icc,
+                                                  bool is_inverted);
+  /// From cmyk32 to rgb24 of the same size.
+  void convert(const ConstFrameView& inks, const FrameView& rgb) const;
+
  private:
   std::shared_ptr<void> transform_;
+};
+
+/// Decodes CMYK and YCCK to sRGB by the CMYK profiles that they embed. Keeps the converter of the
+/// profile used last. Thread-safe.
+class ZERORUN_API InkDecoder {
+ public:
+  /// Whether decode() is for this stream.
+  static bool takes(const StreamInfo& stream);
+  /// `out` becomes rgb24. Errors: those of Decoder and ProfileConverter::create().
+  Result<DecodeReport> decode(Decoder& decoder, std::span<const std::byte> jpeg,
+                              const StreamInfo& stream, Frame& out);
+
+ private:
+  Result<ProfileConverter> converter(const StreamInfo& stream);
+
+  std::mutex mutex_;
+  std::vector<std::uint8_t> icc_;
+  bool is_inverted_ = false;
+  std::optional<ProfileConverter> converter_;
 };
 
 /// Keeps the lines of the first field and interpolates the others between them, by the filter (-1,

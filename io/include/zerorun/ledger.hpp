@@ -36,6 +36,7 @@ enum class Fact : std::uint8_t {
   alpha,
   depth,
   pages,
+  inks,
 };
 
 /// "further_video", "sound", ...
@@ -56,6 +57,7 @@ struct LedgerChoices {
   bool is_coded = true;     ///< the samples become JPEG or pictures; false: packets are copied
   bool is_readable = true;  ///< INPUT is a file, so that its other streams can be read as well
   bool has_options = true;  ///< the command has --audio and --streams
+  bool by_profile = false;  ///< colours are converted by the profile of INPUT
 };
 
 enum class Fate : std::uint8_t { kept, converted, left_out };

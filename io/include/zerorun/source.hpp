@@ -75,6 +75,8 @@ struct SourceOptions {
   /// Gets name and error of each picture that `broken` did not stop at, on any thread.
   std::function<void(const std::string& name, const Status& error)> tell_broken = {};
   RawVideo raw = {};  ///< what a Location with the format "raw" holds
+  /// CMYK and YCCK that embed a CMYK profile become sRGB by it, where frames are rgb24.
+  bool uses_ink_profiles = false;
   /// Frames that an AVI file has dropped (empty chunks) repeat the frame before them, which keeps
   /// the rate constant. Otherwise the time stamps show the gap.
   bool repeats_dropped = false;
@@ -112,6 +114,8 @@ struct SourceInfo {
   /// With SourceOptions::hardware_video: "NVDEC", or "the CPU" and why; empty if it is no video.
   std::string decoder;
   bool is_jpeg = false;  ///< packets are JPEG streams: open_packets() works
+  std::string inks;      ///< of JPEG: "CMYK" or "YCCK", whose frames are RGB; empty for others
+  bool has_ink_profile = false;                   ///< such a JPEG embeds a profile of its inks
   std::shared_ptr<const PictureContent> picture;  ///< of the first image file; null if it is none
   ContainerContent content;
 };

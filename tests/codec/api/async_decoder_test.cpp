@@ -246,14 +246,14 @@ TEST(AsyncDecoder, RefusesImpossibleParameters) {
   params.decode.limits.max_pixels = 0;
   EXPECT_EQ(code(params), Errc::invalid_argument);
   params = async_params(1, 1);
-  params.format = static_cast<PixelFormat>(kPixelFormatCount);
+  params.format = static_cast<PixelFormat>(kPixelFormatCount + 1);
   EXPECT_EQ(code(params), Errc::invalid_frame);
   params = async_params(1, 1);
   params.decode.backend = Backend::cuda;
   params.decode.device = 4096;
   EXPECT_EQ(group(code(params)), ErrorGroup::device);
   AsyncDecoder decoder = make_decoder(1, 1);
-  const auto format = static_cast<PixelFormat>(kPixelFormatCount);
+  const auto format = static_cast<PixelFormat>(kPixelFormatCount + 1);
   EXPECT_EQ(decoder.submit(Bytes(4), {.format = format}).code(), Errc::invalid_frame);
   EXPECT_EQ(decoder.in_flight(), 0);
 }

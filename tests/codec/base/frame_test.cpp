@@ -111,7 +111,7 @@ TEST(FrameValidate, RefusesImpossibleSizes) {
 
 TEST(FrameValidate, RefusesUnknownFormats) {
   std::uint8_t sample = 0;
-  const ConstFrameView view{static_cast<PixelFormat>(kPixelFormatCount), 1, 1, {&sample}, {1}};
+  const ConstFrameView view{static_cast<PixelFormat>(kPixelFormatCount + 1), 1, 1, {&sample}, {1}};
   EXPECT_EQ(validate(view).code(), Errc::invalid_frame);
 }
 

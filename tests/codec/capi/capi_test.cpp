@@ -16,6 +16,7 @@
 #include "tests/support/capi.hpp"
 #include "tests/support/gpu_required.hpp"
 #include "tests/support/jpeg_segments.hpp"
+#include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -197,6 +198,28 @@ TEST(CApi, SelectsScaleAndRegionAsCpp) {
     EXPECT_TRUE(got == want);
     zerorun_decoder_destroy(handle);
   }
+}
+
+TEST(CApi, InksAreDecodedAsCpp) {
+  const Bytes jpeg = read_file(project_tests() / "hostile/cmyk_adobe_ycck.jpg");
+  auto info = sized<zerorun_info>();
+  ASSERT_EQ(zerorun_inspect(jpeg.data(), jpeg.size(), &info, nullptr), ZERORUN_OK);
+  EXPECT_EQ(info.components, 4);
+  EXPECT_EQ(info.color, ZERORUN_COLOR_YCCK);
+  DecodeParams cpu;
+  cpu.backend = Backend::cpu;
+  TestFrame expected(PixelFormat::cmyk32, info.width, info.height);
+  TestFrame found(PixelFormat::cmyk32, info.width, info.height);
+  ASSERT_TRUE(Decoder::create(cpu)->decode(jpeg, expected.view()).is_ok());
+  auto params = sized<zerorun_decode_params>();
+  params.backend = ZERORUN_BACKEND_CPU;
+  zerorun_decoder* handle = nullptr;
+  ASSERT_EQ(zerorun_decoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  auto c = to_c(found);
+  EXPECT_EQ(c.format, ZERORUN_CMYK32);
+  EXPECT_EQ(zerorun_decoder_decode_to(handle, jpeg.data(), jpeg.size(), &c, nullptr), ZERORUN_OK);
+  EXPECT_EQ(found.packed(), expected.packed());
+  zerorun_decoder_destroy(handle);
 }
 
 TEST(CApi, ErrorsCarryPlaceAndSentence) {

@@ -117,7 +117,9 @@ std::vector<CleanScan> read_scans(std::span<const std::byte> jpeg, std::int64_t 
   if (!parser.start()) return scans;
   while (scans.size() < most) {
     const auto more = parser.next_scan();
-    if (!more || !*more || parser.frame().progressive) break;  // which no kernel decodes
+    const FrameHeader* const frame = more && *more ? &parser.frame() : nullptr;
+    if (frame == nullptr || frame->progressive || frame->components.size() > kMaxComponents)
+      break;  // no kernel decodes it
     std::uint64_t consumed = 0;
     scans.push_back(clean_scan(jpeg, parser.scan(), consumed));
     parser.resume_at(parser.scan().data_offset + consumed);

@@ -262,6 +262,9 @@ void add_output_options(CLI::App& app, OutputOptions& output, const std::string&
   add_value(app, "--output-format", output.format, "NAME",
             "What OUTPUT becomes, if its name does not say");
   app.add_flag("-y,--overwrite", output.overwrite, "Replace files that exist");
+  app.add_flag("--keep-tree", output.keep_tree,
+               "With names as those of INPUT: read the sub-folders of a directory, too, and write "
+               "the same ones");
 }
 
 void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details) {
@@ -303,6 +306,7 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
   options.threads = device.threads;
   options.limits = stream_limits(input.max_pixels);
   options.file_numbers = input.file_numbers;
+  options.subfolders = input.subfolders;
   options.raw = input.raw;
   options.broken = input.broken;
   options.opened = input.opened;

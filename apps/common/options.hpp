@@ -76,6 +76,7 @@ struct InputOptions {
   std::optional<std::int64_t> start_number;
   io::MissingFrames missing = io::MissingFrames::error;
   std::optional<std::int64_t> max_pixels;
+  bool subfolders = false;                      ///< --keep-tree
   std::shared_ptr<io::OpenedFile> opened = {};  ///< of one command, which opens a picture once
 };
 
@@ -83,6 +84,8 @@ struct OutputOptions {
   std::string name;
   std::string format;
   bool overwrite = false;
+  bool keep_tree = false;
+  std::vector<std::string> names = {};  ///< Location::names
 };
 
 struct ReportOptions {

@@ -156,6 +156,7 @@ class CopyRun {
     if (is_images(output_)) job.in.item = io::with_huffman_tables(job.in.item);
     if (orientation_ != 1 && !io::set_jpeg_orientation(job.in.item, orientation_))
       has_untold_orientation_ = true;
+    job.out.name = job.name();
     return sink_->prepare(job.in.item, job.out);
   }
 

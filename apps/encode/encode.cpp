@@ -441,6 +441,7 @@ class EncodeRun : FrameCommand {
         .pack =
             [this](EncodeJob& job) {
               content_->add_to(job);
+              job.out.name = job.name();
               return sink_->prepare(job.jpeg, job.out);
             },
         .write = [this](EncodeJob& job) { return write(job); },
@@ -513,7 +514,11 @@ class EncodeRun : FrameCommand {
           options_.size.is_of_quality() ? "targets" : "sizes", settings_.least, settings_.most,
           static_cast<double>(settings_.codings) / static_cast<double>(settings_.frames)));
     if (options_.verify && summary_.frames > 0) {
-      verifier_.check(output_);
+      io::Location written = output_;
+      if (io::has_name_word(output_))
+        written.names = value_or_fail(
+            io::named_paths(output_, *info().files, options_.output.keep_tree), Exit::mismatch, "");
+      verifier_.check(written);
       console::detail(output_.name +
                       ": every frame was read back and has the bytes that were coded");
     }

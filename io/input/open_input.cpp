@@ -185,8 +185,8 @@ Result<Input> open_input(const Location& location, const SourceOptions& options,
     return open_bytes(std::move(reader), format_of({"", location.format, {}}), options, wanted);
   }
   if (parsed.kind == LocationKind::file) return open_file(parsed, location, options, wanted);
-  return as_input(
-      FileSequence::open(parsed, location.start_number, options.missing, options.file_numbers));
+  return as_input(FileSequence::open(parsed, location.start_number, options.missing,
+                                     options.file_numbers, options.subfolders));
 }
 
 Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {

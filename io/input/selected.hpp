@@ -29,6 +29,7 @@ class Selected : public Source {
         own_rate_(options.frame_rate.known()) {
     if (info_.frame_count >= 0) {
       const std::int64_t end = last_ < 0 ? info_.frame_count : std::min(last_, info_.frame_count);
+      choose_files(end);
       info_.frame_count = std::max<std::int64_t>(end - first_, 0);
     }
     if (own_rate_) {
@@ -100,6 +101,17 @@ class Selected : public Source {
   SourceInfo info_;
 
  private:
+  /// Leaves the files of the range up to `end`, where each frame is a file.
+  void choose_files(std::int64_t end) {
+    if (!info_.files || static_cast<std::int64_t>(info_.files->paths.size()) != info_.frame_count ||
+        (first_ == 0 && end == info_.frame_count))
+      return;
+    PictureFiles chosen{{}, info_.files->folder};
+    for (std::int64_t i = first_; i < end; ++i)
+      chosen.paths.push_back(info_.files->paths[static_cast<std::size_t>(i)]);
+    info_.files = std::make_shared<PictureFiles>(std::move(chosen));
+  }
+
   /// Goes to the first frame of the range; false if the input ends before it.
   Result<bool> enter() {
     if (first_ == 0) return true;

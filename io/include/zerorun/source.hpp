@@ -70,6 +70,7 @@ struct SourceOptions {
   bool hardware_video = false;
   /// Of a pattern, glob or directory: only files whose last number before the extension is in here.
   std::optional<FileNumbers> file_numbers = {};
+  bool subfolders = false;  ///< a directory means its sub-folders, too
   /// For frames; packets are untouched.
   BrokenFrames broken = BrokenFrames::stop;
   /// Gets name and error of each picture that `broken` did not stop at, on any thread.
@@ -105,6 +106,7 @@ struct SourceInfo {
   /// They are left out, or held with MissingFrames::hold.
   std::int64_t missing_files = 0;
   std::string first_missing_file;
+  std::shared_ptr<const PictureFiles> files;  ///< of the range; null if there are no such files
   bool variable_frame_rate = false;
   bool has_audio = false;
   std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...

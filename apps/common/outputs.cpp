@@ -58,6 +58,22 @@ void SafeFile::finish() {
   fail_now();
 }
 
+Status OtherSizes::meet(io::BrokenFrames broken, const std::string& name, int width, int height,
+                        int video_width, int video_height) {
+  const std::string what = fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}",
+                                       name, width, height, video_width, video_height);
+  if (broken != io::BrokenFrames::skip)
+    return Status(Errc::unsupported_output, what + " (--on-error skip leaves it out)");
+  console::note(what + "; it is left out");
+  ++left_out_;
+  return Status::ok();
+}
+
+void OtherSizes::close_gap(io::Outgoing& out) const noexcept {
+  out.index -= left_out_;
+  if (out.time.duration == 1) out.time.pts -= left_out_;
+}
+
 void Verifier::add(std::span<const std::byte> jpeg) {
   frames_.push_back({xxh3(jpeg), jpeg.size()});
 }
@@ -122,6 +138,8 @@ void apply_format_option(const std::string& format, bool output_is_jpeg, InputOp
   output.name = complete.name;
   output.names = std::move(complete.names);
   input.subfolders = output.keep_tree;
+  input.first_page_only = input.page == 0 && input.range.first == 0 && input.range.last < 0 &&
+                          is_single_image(output_location(input, output));
   const bool is_named = io::has_name_word(complete);
   if (output.keep_tree && !is_named && output.names.empty())
     fail(Exit::usage, "--keep-tree needs an OUTPUT with names: a folder, or a pattern with {name}");

@@ -87,6 +87,7 @@ class DecodeInput {
   void use_memory(HostMemory memory) noexcept { memory_ = memory; }
 
   const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
+  std::string notice() const { return packets_ ? packets_->notice() : frames_->notice(); }
   bool has_packets() const noexcept { return packets_ != nullptr; }
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
@@ -494,6 +495,7 @@ class DecodeRun : FrameCommand {
           "{}: {} of {} frame{} {} damaged and concealed (--strict stops there)", input_name(),
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
+    if (const std::string notice = feed_->notice(); !notice.empty()) notes.push_back(notice);
     if (of_other_kind_ > 0)
       notes.push_back(
           fmt::format("{}: {} of {} frames of {} are {} and were converted to the kind of "

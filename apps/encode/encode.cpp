@@ -474,11 +474,11 @@ class EncodeRun : FrameCommand {
     const bool changed = job.width != summary_.width || job.height != summary_.height;
     if (changed && is_container(output_)) {
       write_side_ = Exit::input;
-      return Status(Errc::unsupported_output,
-                    fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
-                                job.width, job.height, summary_.width, summary_.height));
+      return other_size_.meet(options_.input.broken, job.name(), job.width, job.height,
+                              summary_.width, summary_.height);
     }
     job.out.time = job.in.time;
+    other_size_.close_gap(job.out);
     if (options_.shard_run)
       options_.shard_run->describe_next(job.width, job.height, job.source_hash);
     ZR_TRY(sink_->commit(job.out));
@@ -526,6 +526,8 @@ class EncodeRun : FrameCommand {
     if (const std::string what = content_->left_out(); !what.empty())
       notes.push_back(fmt::format("{}: {} of {} is too long for JPEG and is left out", output_.name,
                                   what, input_name()));
+    if (const std::string notice = feed_->source->notice(); !notice.empty())
+      notes.push_back(notice);
     if (const std::string notice = sink_->notice(); !notice.empty())
       notes.push_back(output_.name + ": " + notice);
     if (const std::int64_t damaged = feed_->source->concealed_frames(); damaged > 0)
@@ -542,6 +544,7 @@ class EncodeRun : FrameCommand {
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;
+  OtherSizes other_size_;
   std::optional<EncodeContent> content_;
   ToSrgb to_srgb_;
   std::optional<RateControl> rate_;  // with --bitrate

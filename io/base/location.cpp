@@ -162,7 +162,8 @@ namespace fs = std::filesystem;
 
 /// The file name without its extension.
 std::string stem_of(const std::string& input) {
-  return input == "-" ? "stdin" : fs::path(input).stem().string();
+  const std::string stem = fs::path(input).stem().string();
+  return input == "-" || stem.empty() ? "stream" : stem;
 }
 
 std::string lower_case(std::string text) {
@@ -203,6 +204,7 @@ Result<ParsedLocation> parse_input(const Location& input) {
   std::error_code ignored;
   const fs::file_status found = fs::status(name, ignored);
   if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}, {}};
+  if (is_address(name)) return ParsedLocation{LocationKind::address, name, {}, {}};
   if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
   if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}, {}};
   const Status status = set_pattern(parsed);
@@ -252,6 +254,13 @@ std::string NamePattern::path(const std::string& input, const std::string& folde
   return path_prefix_ + below.substr(0, below.rfind('/') + 1) + name;
 }
 
+bool is_address(const std::string& name) noexcept {
+  constexpr std::array<std::string_view, 5> kSchemes{"http://", "https://", "rtsp://", "udp://",
+                                                     "v4l2:/"};
+  return std::any_of(kSchemes.begin(), kSchemes.end(),
+                     [&](std::string_view scheme) { return name.starts_with(scheme); });
+}
+
 bool has_name_word(const Location& output) noexcept {
   return output.names.empty() && output.name.find(kNameWord) != std::string::npos;
 }
@@ -269,7 +278,8 @@ Location complete_output(const Location& output, const Location& input,
   if (!has_name_word(complete)) return complete;
   const auto parsed = parse_input(input);
   const bool is_one =
-      parsed && (parsed->kind == LocationKind::file || parsed->kind == LocationKind::stream);
+      parsed && (parsed->kind == LocationKind::file || parsed->kind == LocationKind::address ||
+                 parsed->kind == LocationKind::stream);
   const auto pattern = NamePattern::parse(complete.name);
   if (!is_one || !pattern) return complete;
   const std::string stem = stem_of(input.name);

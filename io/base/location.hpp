@@ -52,7 +52,7 @@ class NamePattern {
   std::optional<NumberPattern> numbers_;
 };
 
-enum class LocationKind { stream, file, pattern, glob, directory, list, names };
+enum class LocationKind { stream, address, file, pattern, glob, directory, list, names };
 
 struct ParsedLocation {
   LocationKind kind = LocationKind::file;

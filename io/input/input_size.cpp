@@ -110,7 +110,8 @@ double pixels_of(const Head& head, const SourceOptions& options) {
 
 std::optional<double> estimate(const Location& input, const SourceOptions& options) {
   const auto parsed = parse_input(input);
-  if (!parsed || parsed->kind == LocationKind::stream) return std::nullopt;
+  if (!parsed || parsed->kind == LocationKind::stream || parsed->kind == LocationKind::address)
+    return std::nullopt;
   Head head;
   if (parsed->kind == LocationKind::file) {
     if (!read_head(parsed->path, options.opened.get(), head)) return std::nullopt;

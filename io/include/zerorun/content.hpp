@@ -40,6 +40,9 @@ namespace zerorun::io {
 ///   "null:"           nothing is kept (output only)
 ///   "md5:FILE"        a line of text for each frame with the MD5 of its packet or samples, as
 ///                     FFmpeg's framemd5; "md5:" writes it to stdout (output only)
+///   "http://...", "https://...", "rtsp://...", "udp://...", "v4l2:/dev/video0"
+///                     a camera or a stream, by FFmpeg (input only). Nothing else opens a socket or
+///                     a device
 ///   anything else     a file. The name of an existing file is never a pattern or glob
 struct Location {
   std::string name;
@@ -78,6 +81,9 @@ ZERORUN_API std::string part_path(const std::string& path);
 /// "dir/00042.png" of "dir/%05d.png" and of "dir/#####.png". nullopt for every other name.
 ZERORUN_API std::optional<std::string> numbered_path(const Location& output, std::int64_t number);
 
+/// True for the names of cameras and streams.
+ZERORUN_API bool is_address(const std::string& name) noexcept;
+
 /// True for "null:" and "md5:", which take packets and frames.
 ZERORUN_API bool is_measuring_output(const Location& output);
 
@@ -113,6 +119,9 @@ struct SampleRules {
   /// Of decoded video, by FFmpeg's names; they override the file. Empty = as the file says, or, if
   /// it does not, by the size of the picture.
   std::string matrix, range;
+  /// How PQ and HLG video becomes SDR of BT.709: a word of FFmpeg's filter tonemap ("hable",
+  /// "mobius", "reinhard"). Empty = the samples stay as they are.
+  std::string tonemap = {};
   std::int64_t max_pixels = StreamLimits{}.max_pixels;  ///< sources set it: SourceOptions::limits
 };
 

@@ -429,7 +429,7 @@ class OtherSizesTest(ProgramTest):
         for i, width in enumerate((40, 40, 56, 40)):
             self.encode(make_ppm(self.path("a.ppm"), width=width, frame=i), "-o", self.path(f"in{i}.jpg"))
         for command in ("encode", "copy"):
-            done = self.zerorun(command, self.path("in%d.jpg"), "-o", self.path("a.mov"), code=3)
+            done = self.zerorun(command, self.path("in%d.jpg"), "-o", self.path("a.mov"), "-y", code=3)
             self.assert_sentence(done, "56x30", "--on-error skip")
             for kind in (".mov", ".avi"):
                 done = self.zerorun(command, self.path("in%d.jpg"), "-o", self.path("a" + kind), "--on-error", "skip",

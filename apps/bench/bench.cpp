@@ -78,7 +78,7 @@ void measure_from_files(const Options& options, const Selection& all, std::vecto
 /// --files: adds a result for each case to the report. False after a signal.
 bool run_from_files(const Options& options, const Selection& selection, std::vector<Case>& cases,
                     Report& report) {
-  const signals::Graceful graceful;  // so that the folder is removed
+  const signals::Graceful graceful("ending");  // so that the folder is removed
   try {
     measure_from_files(options, selection, cases, report);
     return signals::received() == 0;

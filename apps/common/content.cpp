@@ -157,6 +157,7 @@ io::SampleRules SampleOptions::rules() const {
   rules.dither = dither.value_or(false);
   rules.matrix = matrix;
   rules.range = range;
+  rules.tonemap = tonemap;
   return rules;
 }
 
@@ -182,6 +183,11 @@ void add_sample_options(CLI::App& app, SampleOptions& options) {
       {{"auto", ""}, {"601", "smpte170m"}, {"709", "bt709"}, {"2020", "bt2020nc"}},
       "Colour matrix of video; auto takes what the file says, and BT.709 for high definition where "
       "it does not say (raw video and YUV4MPEG2: BT.601). --range has the range of its samples");
+  add_choice<std::string>(
+      app, "--tonemap", options.tonemap,
+      {{"none", ""}, {"hable", "hable"}, {"mobius", "mobius"}, {"reinhard", "reinhard"}},
+      "Make SDR of video of high dynamic range (PQ, HLG) by this curve of FFmpeg's filter tonemap, "
+      "or leave its samples as they are");
 }
 
 void note_losses(const std::string& name, const io::SourceInfo& info,
@@ -227,7 +233,10 @@ void note_raw_range(const std::string& output, const std::string& raw_format, Pi
 
 nlohmann::ordered_json sample_parameters(const SampleOptions& options) {
   const io::SampleRules rules = options.rules();
-  return {static_cast<int>(rules.alpha), rules.dither, rules.matrix, rules.range};
+  nlohmann::ordered_json all = {static_cast<int>(rules.alpha), rules.dither, rules.matrix,
+                                rules.range};
+  if (!rules.tonemap.empty()) all.push_back(rules.tonemap);
+  return all;
 }
 
 void keep_colour(const io::ContainerContent& content, io::SinkOptions& sink) {
@@ -256,6 +265,10 @@ void choose_streams(const InputOptions& input, const io::SourceInfo& info,
   if (range.last >= 0 && sink.frame_rate.known())
     sink.audio_end_seconds =
         start + static_cast<double>(range.last - range.first) / sink.frame_rate.value();
+  if (input.seconds > 0)
+    sink.audio_end_seconds = sink.audio_end_seconds < 0
+                                 ? start + input.seconds
+                                 : std::min(sink.audio_end_seconds, start + input.seconds);
 }
 
 void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file) {

@@ -55,7 +55,7 @@ class ToSrgb {
 struct SampleOptions {
   std::optional<io::Alpha> alpha;
   std::optional<bool> dither;
-  std::string matrix, range;
+  std::string matrix, range, tonemap;
 
   io::SampleRules rules() const;
 };

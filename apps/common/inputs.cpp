@@ -20,8 +20,9 @@ std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
 
 bool is_read_once(const InputOptions& input) {
   struct stat info {};
-  return input.name == "-" || (::stat(input.name.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
-                               !S_ISDIR(info.st_mode));
+  return input.name == "-" || io::is_address(input.name) ||
+         (::stat(input.name.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+          !S_ISDIR(info.st_mode));
 }
 
 bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept {
@@ -35,6 +36,8 @@ PixelFormat stored_format(const StreamInfo& stream) noexcept {
 }
 
 void fail_without_frames(const InputOptions& input) {
+  if (input.page > 0)
+    fail(Exit::input, fmt::format("{}: there is no page {}", input.name, input.page));
   fail(Exit::input, input.name + ": there are no frames" +
                         (input.range.first > 0 ? " in the range of --frames" : ""));
 }

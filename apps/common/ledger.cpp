@@ -34,7 +34,7 @@ nlohmann::ordered_json tell_ledger(const std::string& input, const io::SourceInf
   if (choices.is_coded && (transfer == "smpte2084" || transfer == "arib-std-b67"))
     console::note(
         fmt::format("{}: high dynamic range ({}) stays as it is, and what shows 8 bits "
-                    "without its transfer shows pale colours",
+                    "without its transfer shows pale colours (--tonemap hable makes SDR of it)",
                     input, transfer == "smpte2084" ? "PQ" : "HLG"));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const io::LedgerEntry& entry : ledger) {

@@ -216,7 +216,8 @@ void add_input_options(CLI::App& app, InputOptions& input) {
   app.add_option_function<std::vector<std::string>>(
          "-i,--input,INPUT", [&input](const auto& words) { set_inputs(input, words); },
          "A file, several pictures in this order, a pattern 'dir/%05d.png' or 'dir/shot.####.png', "
-         "a quoted glob 'dir/*.png', a directory, @list.txt with one path a line, or - for stdin")
+         "a quoted glob 'dir/*.png', a directory, @list.txt with one path a line, - for stdin, "
+         "http://, https://, rtsp://, udp://, or a camera v4l2:/dev/video0")
       ->required()
       ->type_name("INPUT");
   add_value(app, "--input-format", input.format, "NAME",
@@ -228,6 +229,23 @@ void add_input_options(CLI::App& app, InputOptions& input) {
   add_parsed(app, "--frames", input.range, parse_range, "A:B|N",
              "a range A:B of frames that holds at least one, or a number of frames",
              "Only the frames A to B-1, counted from 0; A: and :B leave an end open, N is 0:N");
+  app.add_option_function<std::int64_t>(
+         "--page",
+         [&input](const std::int64_t& page) {
+           input.page = page;
+           input.range = {page - 1, page};
+         },
+         "Only page N of a file with several pictures, counted from 1: TIFF, animated PNG, GIF")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32).description(""))
+      ->excludes("--frames");
+  add_value(app, "--duration", input.seconds, "SECONDS",
+            "End so long after the first frame, by its time stamps and for cameras by the clock")
+      ->check(CLI::PositiveNumber.description(""));
+  add_value(app, "--timeout", input.timeout, "SECONDS",
+            "End an address or a camera that gives nothing for so long")
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("10");
   add_parsed(app, "--file-numbers", input.file_numbers, parse_file_numbers, "A:B",
              "a range A:B of numbers",
              "Of a sequence, only the files whose names have the numbers A to B, both included; A: "
@@ -260,6 +278,9 @@ void add_output_options(CLI::App& app, OutputOptions& output, const std::string&
   add_value(app, "--output-format", output.format, "NAME",
             "What OUTPUT becomes, if its name does not say");
   app.add_flag("-y,--overwrite", output.overwrite, "Replace files that exist");
+  app.add_flag("--keep-tree", output.keep_tree,
+               "With names as those of INPUT: read the sub-folders of a directory, too, and write "
+               "the same ones");
 }
 
 void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details) {
@@ -291,6 +312,10 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
 }
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device) {
+  std::error_code ignored;
+  if (input.page > 0 &&
+      (!input.names.empty() || std::filesystem::is_directory(input.name, ignored)))
+    fail(Exit::usage, input.name + ": --page is for one file; --frames chooses from several");
   io::SourceOptions options;
   options.missing = input.missing;
   options.frame_rate = input.fps;
@@ -301,6 +326,10 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
   options.threads = device.threads;
   options.limits = stream_limits(input.max_pixels);
   options.file_numbers = input.file_numbers;
+  options.subfolders = input.subfolders;
+  options.most_seconds = input.seconds;
+  options.timeout_seconds = input.timeout;
+  options.all_pages = !input.first_page_only;
   options.raw = input.raw;
   options.broken = input.broken;
   options.opened = input.opened;

@@ -73,9 +73,13 @@ struct InputOptions {
   io::RawVideo raw = {};
   io::Rational fps;
   FrameRange range;
+  std::int64_t page = 0;  ///< --page, which is the range; 0 without it
   std::optional<std::int64_t> start_number;
   io::MissingFrames missing = io::MissingFrames::error;
   std::optional<std::int64_t> max_pixels;
+  double seconds = 0, timeout = 10;
+  bool first_page_only = false;                 ///< for an OUTPUT of one picture
+  bool subfolders = false;                      ///< --keep-tree
   std::shared_ptr<io::OpenedFile> opened = {};  ///< of one command, which opens a picture once
 };
 
@@ -83,6 +87,8 @@ struct OutputOptions {
   std::string name;
   std::string format;
   bool overwrite = false;
+  bool keep_tree = false;
+  std::vector<std::string> names = {};  ///< Location::names
 };
 
 struct ReportOptions {

@@ -56,6 +56,22 @@ void SafeFile::finish() {
   fail_now();
 }
 
+Status OtherSizes::meet(io::BrokenFrames broken, const std::string& name, int width, int height,
+                        int video_width, int video_height) {
+  const std::string what = fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}",
+                                       name, width, height, video_width, video_height);
+  if (broken != io::BrokenFrames::skip)
+    return Status(Errc::unsupported_output, what + " (--on-error skip leaves it out)");
+  console::note(what + "; it is left out");
+  ++left_out_;
+  return Status::ok();
+}
+
+void OtherSizes::close_gap(io::Outgoing& out) const noexcept {
+  out.index -= left_out_;
+  if (out.time.duration == 1) out.time.pts -= left_out_;
+}
+
 void Verifier::add(std::span<const std::byte> jpeg) {
   frames_.push_back({xxh3(jpeg), jpeg.size()});
 }
@@ -115,6 +131,20 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output) {
+  io::Location complete = io::complete_output(output_location(input, output), input_location(input),
+                                              output_is_jpeg ? "jpg" : "png");
+  output.name = complete.name;
+  output.names = std::move(complete.names);
+  input.subfolders = output.keep_tree;
+  input.first_page_only = input.page == 0 && input.range.first == 0 && input.range.last < 0 &&
+                          is_single_image(output_location(input, output));
+  const bool is_named = io::has_name_word(complete);
+  if (output.keep_tree && !is_named && output.names.empty())
+    fail(Exit::usage, "--keep-tree needs an OUTPUT with names: a folder, or a pattern with {name}");
+  if (is_named && input.missing == io::MissingFrames::hold)
+    fail(Exit::usage, output.name +
+                          ": a picture that --missing hold repeats has no name of its own; number "
+                          "the pictures (%05d)");
   if (format.empty()) return;
   // If both are "-", the side that is not always JPEG is meant: the input of encode, the output of
   // decode. "mjpeg" always means the input of decode.
@@ -135,7 +165,7 @@ io::Location input_location(const InputOptions& input) {
 }
 
 io::Location output_location(const InputOptions& input, const OutputOptions& output) {
-  return {output.name, output.format, input.start_number};
+  return {output.name, output.format, input.start_number, output.names};
 }
 
 std::string output_kind(const io::Location& output) { return format_word(output); }
@@ -160,7 +190,8 @@ bool is_pattern(const std::string& name) {
 }
 
 bool is_single_image(const io::Location& output) {
-  return is_images(output) && output.name != "-" && !is_pattern(output.name);
+  return is_images(output) && output.name != "-" && !is_pattern(output.name) &&
+         !io::has_name_word(output);
 }
 
 void refuse_terminal(const io::Location& output) {
@@ -181,6 +212,8 @@ io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& 
   options.rotation_degrees = source.rotation_degrees;
   options.mirrored = source.mirrored;
   options.variable_frame_rate = source.variable_frame_rate;
+  options.files = source.files;
+  options.keeps_tree = output.keep_tree;
   return options;
 }
 
@@ -188,7 +221,7 @@ void register_part(const io::Location& output) {
   constexpr std::string_view kMd5 = "md5:";
   std::string path = output.name;
   if (path.starts_with(kMd5)) path.erase(0, kMd5.size());
-  if (path != "-" && !path.empty()) signals::remove_when_killed(path + ".part");
+  if (path != "-" && !path.empty()) signals::remove_when_killed(io::part_path(path));
 }
 
 void end_output(const io::Location& output, const Status& finished) {

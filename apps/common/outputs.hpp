@@ -36,6 +36,18 @@ class SafeFile {
   std::FILE* file_ = nullptr;
 };
 
+/// Frames of another size than a video began with: an error, or with --on-error skip left out.
+class OtherSizes {
+ public:
+  Status meet(io::BrokenFrames broken, const std::string& name, int width, int height,
+              int video_width, int video_height);
+  /// For the frames after them. Times of pictures, which count frames, show no gap.
+  void close_gap(io::Outgoing& out) const noexcept;
+
+ private:
+  std::int64_t left_out_ = 0;
+};
+
 /// Keeps sixteen bytes per coded frame.
 class Verifier {
  public:

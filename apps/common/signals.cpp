@@ -18,6 +18,7 @@ namespace {
 
 std::atomic<int> g_received{0};
 std::atomic<int> g_graceful{0};
+std::atomic<const char*> g_doing{""};
 std::atomic<int> g_exit_code{0};  // 0: 128 + the signal
 std::atomic<bool> g_all_done{false};
 std::atomic<bool> g_must_stop{false};
@@ -43,7 +44,8 @@ void wait_for_signals(sigset_t set) {
     const bool first = g_received.compare_exchange_strong(expected, number);
     if (first && g_graceful > 0) {
       console::clear_progress();
-      console::note("interrupted; writing the end of the file (interrupt again to stop at once)");
+      console::note(std::string("interrupted; ") + g_doing.load() +
+                    " (interrupt again to stop at once)");
       continue;
     }
     if (!first) {
@@ -84,7 +86,10 @@ bool must_stop_now() noexcept { return g_must_stop; }
 void set_thread_left_behind() noexcept { g_left_behind = true; }
 bool is_thread_left_behind() noexcept { return g_left_behind; }
 
-Graceful::Graceful() { ++g_graceful; }
+Graceful::Graceful(const char* doing) {
+  g_doing = doing;
+  ++g_graceful;
+}
 Graceful::~Graceful() { --g_graceful; }
 
 void remove_when_killed(const std::string& part_path) {

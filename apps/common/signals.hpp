@@ -33,7 +33,8 @@ bool is_thread_left_behind() noexcept;
 /// of its file; otherwise it ends the process.
 class Graceful {
  public:
-  Graceful();
+  /// `doing` is what the note of a signal says.
+  explicit Graceful(const char* doing = "writing the end of the file");
   ~Graceful();
   Graceful(const Graceful&) = delete;
   Graceful& operator=(const Graceful&) = delete;

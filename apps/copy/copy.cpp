@@ -187,6 +187,7 @@ class CopyRun {
     if (is_images(output_)) job.in.item = io::with_huffman_tables(job.in.item);
     if (orientation_ != 1 && !io::set_jpeg_orientation(job.in.item, orientation_))
       has_untold_orientation_ = true;
+    job.out.name = job.name();
     return sink_->prepare(job.in.item, job.out);
   }
 
@@ -194,11 +195,11 @@ class CopyRun {
     const auto kind = io::jpeg_kind(job.in.item);
     if (is_container(output_) && kind && (kind->width != width_ || kind->height != height_)) {
       write_side_ = Exit::input;  // as encode and concat
-      return Status(Errc::unsupported_output,
-                    fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
-                                kind->width, kind->height, width_, height_));
+      return other_size_.meet(options_.input.broken, job.name(), kind->width, kind->height, width_,
+                              height_);
     }
     job.out.time = job.in.time;
+    other_size_.close_gap(job.out);
     ZR_TRY(sink_->commit(job.out));
     ++counts_.frames;
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
@@ -241,6 +242,7 @@ class CopyRun {
                        {"output_bytes", sink_->bytes_written()},
                        {"seconds", progress_->seconds()},
                        {"ledger", ledger_}});
+    if (const std::string notice = source_->notice(); !notice.empty()) console::note(notice);
     note_output(output_, *sink_);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
@@ -269,6 +271,7 @@ class CopyRun {
   int width_ = 0, height_ = 0;
   Exit write_side_ = Exit::output;  // which side an error of write() is about
   int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
+  OtherSizes other_size_;
   std::atomic<bool> has_untold_orientation_{false};
   bool interrupted_ = false;
 };

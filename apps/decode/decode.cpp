@@ -92,6 +92,7 @@ class DecodeInput {
   void use_memory(HostMemory memory) noexcept { memory_ = memory; }
 
   const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
+  std::string notice() const { return packets_ ? packets_->notice() : frames_->notice(); }
   bool has_packets() const noexcept { return packets_ != nullptr; }
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
@@ -102,6 +103,7 @@ class DecodeInput {
   /// Makes frames come in this format. Packets get it from their decoder. For pictures each frame
   /// is grey or RGB as it is stored.
   void want_format(PixelFormat format) {
+    wanted_ = format;
     if (packets_ || format == native_) return;
     if (is_read_once(input_)) {
       if (for_images_) return;  // grey or RGB already, which the sink converts if it has to
@@ -129,7 +131,12 @@ class DecodeInput {
   }
 
   Status load(DecodeJob& job, int threads = 1) const {
-    if (packets_) return job.packet.load(threads);
+    if (packets_) {
+      job.picture.content = nullptr;
+      const Status status = job.packet.load(threads);
+      if (status.code() != Errc::unknown_format || !info().files) return status;
+      return load_other_kind(job);
+    }
     ZR_TRY(job.picture.load(threads));
     if (strict_ && job.picture.concealed > 0)
       return Status(Errc::bad_input, "the picture '" + job.name() + "' is damaged");
@@ -137,6 +144,22 @@ class DecodeInput {
   }
 
  private:
+  /// A picture among JPEG files that is none, whatever it is called.
+  Status load_other_kind(DecodeJob& job) const {
+    io::SourceOptions options;
+    options.samples = rules_;
+    options.limits = stream_limits(input_.max_pixels);
+    options.pixel_format = wanted_;
+    if (for_images_) options.accepted_formats = {PixelFormat::gray8};
+    ZR_LET(source, io::open_frames({job.name(), {}, {}}, options));
+    job.packet.item.clear();
+    job.report = {};
+    io::FrameTime time;
+    ZR_LET(more, source->read(job.frame(), time));
+    job.picture.content = source->info().picture;
+    return more ? Status::ok() : Status(Errc::bad_input, "'" + job.name() + "' holds no picture");
+  }
+
   /// No output of decode has times of its own.
   io::SourceOptions all_options() const {
     io::SourceOptions options = source_options(input_, device_);
@@ -220,7 +243,7 @@ class DecodeInput {
   std::optional<DecodeJob> first_;
   std::int64_t step_;
   int width_ = 0, height_ = 0;
-  PixelFormat native_ = PixelFormat::yuv420p;
+  PixelFormat native_ = PixelFormat::yuv420p, wanted_ = native_;
 };
 
 /// For pictures alone: planes and YUV4MPEG2 are written as they are stored. Thread-safe.
@@ -430,7 +453,7 @@ class DecodeRun : FrameCommand {
   }
 
   Status decode(DecodeJob& job, int lane) {
-    if (feed_->has_packets()) ZR_TRY(decode_packet(job, lane));
+    if (!job.jpeg().empty()) ZR_TRY(decode_packet(job, lane));
     return finish_ ? finish_->convert_colours(job) : Status::ok();
   }
 
@@ -483,12 +506,13 @@ class DecodeRun : FrameCommand {
   Status load(DecodeJob& job) const {
     ZR_TRY(feed_->load(job));
     if (options_.shard_run)
-      job.source_hash = feed_->has_packets() ? xxh3(job.jpeg())
-                                             : xxh3(rows_of(std::as_const(job.frame()).view()));
+      job.source_hash =
+          !job.jpeg().empty() ? xxh3(job.jpeg()) : xxh3(rows_of(std::as_const(job.frame()).view()));
     return Status::ok();
   }
 
   Status pack(DecodeJob& job) {
+    job.out.name = job.name();
     if (!finish_) return sink_->prepare(std::as_const(job.frame()).view(), job.out);
     ZR_LET(view, finish_->finish(job));
     return sink_->prepare(view, job.out);
@@ -527,6 +551,7 @@ class DecodeRun : FrameCommand {
           "{}: {} of {} frame{} {} damaged and concealed (--strict stops there)", input_name(),
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
+    if (const std::string notice = feed_->notice(); !notice.empty()) notes.push_back(notice);
     if (of_other_kind_ > 0)
       notes.push_back(
           fmt::format("{}: {} of {} frames of {} are {} and were converted to the kind of "

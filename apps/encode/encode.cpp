@@ -445,6 +445,7 @@ class EncodeRun : FrameCommand {
         .pack =
             [this](EncodeJob& job) {
               content_->add_to(job);
+              job.out.name = job.name();
               return sink_->prepare(job.jpeg, job.out);
             },
         .write = [this](EncodeJob& job) { return write(job); },
@@ -477,11 +478,11 @@ class EncodeRun : FrameCommand {
     const bool changed = job.width != summary_.width || job.height != summary_.height;
     if (changed && is_container(output_)) {
       write_side_ = Exit::input;
-      return Status(Errc::unsupported_output,
-                    fmt::format("'{}' has {}x{} pixels, but the video began with {}x{}", job.name(),
-                                job.width, job.height, summary_.width, summary_.height));
+      return other_size_.meet(options_.input.broken, job.name(), job.width, job.height,
+                              summary_.width, summary_.height);
     }
     job.out.time = job.in.time;
+    other_size_.close_gap(job.out);
     if (options_.shard_run)
       options_.shard_run->describe_next(job.width, job.height, job.source_hash);
     ZR_TRY(sink_->commit(job.out));
@@ -517,7 +518,11 @@ class EncodeRun : FrameCommand {
           options_.size.is_of_quality() ? "targets" : "sizes", settings_.least, settings_.most,
           static_cast<double>(settings_.codings) / static_cast<double>(settings_.frames)));
     if (options_.verify && summary_.frames > 0) {
-      verifier_.check(output_);
+      io::Location written = output_;
+      if (io::has_name_word(output_))
+        written.names = value_or_fail(
+            io::named_paths(output_, *info().files, options_.output.keep_tree), Exit::mismatch, "");
+      verifier_.check(written);
       console::detail(output_.name +
                       ": every frame was read back and has the bytes that were coded");
     }
@@ -525,6 +530,8 @@ class EncodeRun : FrameCommand {
     if (const std::string what = content_->left_out(); !what.empty())
       notes.push_back(fmt::format("{}: {} of {} is too long for JPEG and is left out", output_.name,
                                   what, input_name()));
+    if (const std::string notice = feed_->source->notice(); !notice.empty())
+      notes.push_back(notice);
     if (const std::string notice = sink_->notice(); !notice.empty())
       notes.push_back(output_.name + ": " + notice);
     if (const std::int64_t damaged = feed_->source->concealed_frames(); damaged > 0)
@@ -541,6 +548,7 @@ class EncodeRun : FrameCommand {
   io::SinkOptions sink_options_;
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;
+  OtherSizes other_size_;
   std::optional<EncodeContent> content_;
   ToSrgb to_srgb_;
   std::optional<RateControl> rate_;  // with --bitrate

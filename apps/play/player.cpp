@@ -298,7 +298,8 @@ Exit play_in_window(const PlayOptions& asked) {
   const SdlVideo video;
   PlayOptions options = asked;
   auto session = std::make_unique<PlaySession>(options);
-  const signals::Graceful graceful;  // only from here on, because opening may wait for a pipe
+  const signals::Graceful graceful(
+      "ending");  // only from here on, because opening may wait for a pipe
   const SDL_Point size = picture_size(*session);
   Window window(title_of(options), size.x, size.y, options.full_screen);
   for (;;) {

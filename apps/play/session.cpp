@@ -260,7 +260,7 @@ void compare(const PlayFrame& a, const PlayFrame& b, PlayReport& report) {
 }  // namespace
 
 Exit play_headless(const PlayOptions& options, PlaySession& session) {
-  const signals::Graceful graceful;
+  const signals::Graceful graceful("ending");
   session.start(nullptr);
   PlayReport report;
   report.times.emplace();

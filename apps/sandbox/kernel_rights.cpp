@@ -59,6 +59,11 @@ constexpr std::array kGpuCalls = {
     "ioctl",       "memfd_create",       "mknod",          "mknodat",   "mlockall", "prctl",
     "setpriority", "sched_setscheduler", "sched_setparam", "socketpair"};
 
+/// Further calls of an address.
+constexpr std::array kNetworkCalls = {
+    "socket",     "connect",    "bind",        "sendto",      "sendmsg",  "sendmmsg",  "recvmmsg",
+    "getsockopt", "setsockopt", "getsockname", "getpeername", "shutdown", "socketpair"};
+
 /// Nothing in a command calls these, so one that does has been taken over: it ends here.
 constexpr std::array kDeadlyCalls = {"execve",
                                      "execveat",
@@ -173,8 +178,8 @@ void add_questions(Filter& filter) {
 }
 
 /// Seccomp: returns what failed, or "".
-std::string leave_calls(bool with_gpu) {
-  if (with_gpu)
+std::string leave_calls(const FileRights& files) {
+  if (files.with_gpu)
     if (std::string problem = refuse_foreign_ioctls(); !problem.empty()) return problem;
   Filter filter(SCMP_ACT_ERRNO(EPERM));
   filter.add_all(SCMP_ACT_ALLOW, kCalls);
@@ -182,7 +187,15 @@ std::string leave_calls(bool with_gpu) {
   add_threads(filter);
   add_opening(filter);
   add_descriptor_calls(filter);
-  if (with_gpu) {
+  if (files.with_network) {
+    filter.add_all(SCMP_ACT_ALLOW, kNetworkCalls);
+    filter.add(SCMP_ACT_ALLOW, "ioctl", SCMP_A1(SCMP_CMP_EQ, FIONBIO));
+  }
+  if (files.with_camera)  // the letter V and a direction, which ioctls of consoles do not have
+    for (const std::uint64_t direction : {0x40000000U, 0x80000000U, 0xC0000000U})
+      filter.add(SCMP_ACT_ALLOW, "ioctl",
+                 SCMP_A1(SCMP_CMP_MASKED_EQ, 0xC000FF00, direction | 0x5600));
+  if (files.with_gpu) {
     filter.add_all(SCMP_ACT_ALLOW, kGpuCalls);
     filter.add(SCMP_ACT_ALLOW, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
   } else {
@@ -217,14 +230,14 @@ struct __attribute__((packed)) PathRule {
 constexpr int kPathRule = 1;
 
 /// Everything that the kernel can forbid is forbidden unless a rule allows it.
-RulesetAttributes everything(long version) {
+RulesetAttributes everything(long version, const FileRights& files) {
   RulesetAttributes all;
   all.files = kVersion1;
   if (version >= 2) all.files |= kRefer;
   if (version >= 3) all.files |= kTruncate;
   if (version >= 5) all.files |= kIoctl;
-  if (version >= 4) all.network = 3;  // to bind and to connect TCP
-  if (version >= 6) all.scopes = 3;   // abstract sockets, signals to others
+  if (version >= 4 && !files.with_network) all.network = 3;  // to bind and to connect TCP
+  if (version >= 6) all.scopes = 3;                          // abstract sockets, signals to others
   return all;
 }
 
@@ -247,7 +260,7 @@ std::string allow(int ruleset, const std::string& path, std::uint64_t rights) {
 std::string add_rules(int ruleset, const FileRights& files, std::uint64_t handled) {
   const std::uint64_t read = kReadFile | kReadFolder;
   std::uint64_t write = handled & ~std::uint64_t{kExecute | kMakeSpecial};
-  if (!files.with_gpu) write &= ~std::uint64_t{kIoctl};
+  if (!files.with_gpu && !files.with_camera) write &= ~std::uint64_t{kIoctl};
   for (const std::string& path : files.readable)
     if (std::string problem = allow(ruleset, path, read); !problem.empty()) return problem;
   for (const std::string& path : files.writable)
@@ -261,7 +274,7 @@ std::string leave_files(const FileRights& files) {
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion);
   if (version < 1)
     return "the kernel has no Landlock (Linux 5.13 and newer have it, if it is switched on)";
-  const RulesetAttributes all = everything(version);
+  const RulesetAttributes all = everything(version, files);
   const auto ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0));
   if (ruleset < 0) return system_sentence("Landlock");
   std::string problem = add_rules(ruleset, files, all.files);
@@ -276,7 +289,7 @@ std::string leave_files(const FileRights& files) {
 std::string leave_kernel_rights(const FileRights& files) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return system_sentence("no_new_privs");
   std::string problem = leave_files(files);
-  return problem.empty() ? leave_calls(files.with_gpu) : problem;
+  return problem.empty() ? leave_calls(files) : problem;
 }
 
 }  // namespace zerorun::app::sandbox

@@ -25,6 +25,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/sandbox/kernel_rights.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app::sandbox {
 namespace {
@@ -121,6 +122,18 @@ void add_gpu(FileRights& rights) {
   add(rights.writable, "/dev/shm");
 }
 
+/// A camera is a device; an address needs what names and certificates are looked up in.
+void add_address(FileRights& rights, const std::string& word) {
+  rights.with_camera = word.starts_with("v4l2:");
+  rights.with_network = !rights.with_camera;
+  if (rights.with_camera) return add(rights.writable, word.substr(word.find(':') + 1));
+  for (const char* const path :
+       {"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
+        "/etc/ssl", "/etc/gnutls", "/etc/pkcs11", "/usr/share/ca-certificates",
+        "/usr/share/p11-kit", "/run/systemd/resolve"})
+    add(rights.readable, path);
+}
+
 bool names_file(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.find("FILE") != std::string::npos;
@@ -137,6 +150,8 @@ FileRights file_rights(const CLI::App& command) {
         add_output(rights.writable, word);
       } else if (name == "--device" && word.starts_with("cuda")) {
         add_gpu(rights);
+      } else if (option->get_type_name() == "INPUT" && io::is_address(word)) {
+        add_address(rights, word);
       } else if (option->get_type_name() == "INPUT") {
         add_input(rights.readable, word);
       } else if (std::error_code ignored; names_file(*option) && fs::exists(word, ignored)) {

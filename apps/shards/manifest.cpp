@@ -85,12 +85,13 @@ constexpr std::int64_t kMostFrames = std::int64_t{1} << 40;
 
 using Tags = std::vector<std::pair<std::string, std::string>>;
 
-/// Every member of SinkOptions needs a line below. This does not compile when there is a new one.
+/// Every member of SinkOptions needs a line below, but for the names, which shards refuse. This
+/// does not compile when there is a new one.
 [[maybe_unused]] void count_members(const io::SinkOptions& options) {
   [[maybe_unused]] const auto& [overwrite, width, height, frame_format, frame_rate, time_base,
                                 sample_aspect, rotation, mirrored, variable, coded, audio_from,
-                                streams_from, audio_start, audio_end, raw_format, content,
-                                first_frame] = options;
+                                streams_from, audio_start, audio_end, raw_format, files, keeps_tree,
+                                content, first_frame] = options;
   [[maybe_unused]] const auto& [tags, stream_tags, timecode, fields, range, matrix, transfer,
                                 primaries, pixel_format, bits, has_alpha, is_rgb, stereo,
                                 is_default, streams, chapters] = content;

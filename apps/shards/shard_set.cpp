@@ -354,7 +354,7 @@ class Join {
   template <typename Sink, typename Prepare>
   void copy(Sink& sink, const Prepare& prepare) {
     register_part(written());
-    EarlyWriteback writeback(written().name + ".part");
+    EarlyWriteback writeback(io::part_path(written().name));
     const PipelineSteps<JoinJob> steps = {
         .read = [this, next = std::size_t{0}](JoinJob& job) mutable -> Result<bool> {
           job.position = next++;

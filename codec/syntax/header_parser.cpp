@@ -78,7 +78,14 @@ std::uint8_t HeaderParser::next_marker() {
 Result<HeaderParser::Bytes> HeaderParser::segment() {
   if (data_.size() - pos_ < 2) return fail(Errc::truncated, "inside a marker segment");
   const auto length = static_cast<std::size_t>(be16(data_, pos_));
-  if (length < 2) return fail(Errc::bad_segment_length, std::to_string(length));
+  if (length < 2) {
+    const Status problem = fail(Errc::bad_segment_length, std::to_string(length));
+    const std::uint8_t code = data_[pos_ - 1];
+    if (!marker::is_app(code) && code != marker::kCom) return problem;
+    note_problem(problem);  // of an APPn or COM segment: it is empty, as in libjpeg
+    pos_ += 2;
+    return data_.subspan(pos_, 0);
+  }
   if (length > data_.size() - pos_)
     return fail(Errc::bad_segment_length, std::to_string(length) + ", but only " +
                                               std::to_string(data_.size() - pos_) +

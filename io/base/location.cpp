@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 
 #include "codec/base/try.hpp"
 #include "zerorun/io.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 /// More digits than FFmpeg and file systems use; keeps a width like %0999999999d harmless.
 constexpr int kMaxPatternWidth = 18;
+
+constexpr std::string_view kNameWord = "{name}", kNumberWord = "{number}";
 
 struct Conversion {
   std::size_t begin = 0, end = 0;  // of "%05d" in the name
@@ -88,7 +91,9 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
       continue;
     }
     Conversion next;
-    if (is_conversion(name, i)) {
+    if (std::string_view(name).substr(i).starts_with(kNumberWord)) {
+      next = {i, i + kNumberWord.size(), 0};
+    } else if (is_conversion(name, i)) {
       ZR_LET(read, read_conversion(name, i));
       next = read;
     } else if (const auto hashes = name[i] == '#' ? read_hashes(name, i) : std::nullopt) {
@@ -155,6 +160,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The file name without its extension.
+std::string stem_of(const std::string& input) {
+  const std::string stem = fs::path(input).stem().string();
+  return input == "-" || stem.empty() ? "stream" : stem;
+}
+
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // in any locale
@@ -193,6 +204,7 @@ Result<ParsedLocation> parse_input(const Location& input) {
   std::error_code ignored;
   const fs::file_status found = fs::status(name, ignored);
   if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}, {}};
+  if (is_address(name)) return ParsedLocation{LocationKind::address, name, {}, {}};
   if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
   if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}, {}};
   const Status status = set_pattern(parsed);
@@ -205,16 +217,123 @@ Result<ParsedLocation> parse_input(const Location& input) {
 
 Result<ParsedLocation> parse_output(const Location& output) {
   ZR_TRY(check_name(output));
+  if (!output.names.empty())
+    return ParsedLocation{LocationKind::file, output.names.front(), {}, {}};
   const std::string& name = output.name;
   if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
   std::error_code ignored;
   if (name.back() == '/' || fs::is_directory(name, ignored))
     return Status(Errc::invalid_argument, "the output '" + name +
                                               "' is a directory; name a pattern in it, for "
-                                              "example %05d.jpg");
+                                              "example %05d.jpg or {name}.jpg");
   ParsedLocation parsed{LocationKind::file, name, {}, {}};
   ZR_TRY(set_pattern(parsed));
   return parsed;
+}
+
+Result<NamePattern> NamePattern::parse(const std::string& name) {
+  NamePattern pattern;
+  const std::size_t file_at = name.rfind('/') + 1;  // 0 if there is no directory
+  pattern.path_prefix_ = name.substr(0, file_at);
+  pattern.file_name_ = name.substr(file_at);
+  ZR_LET(numbers, NumberPattern::parse(name));
+  pattern.numbers_ = std::move(numbers);
+  if (pattern.numbers_) pattern.path_prefix_ = pattern.numbers_->path_prefix();
+  const std::size_t word = name.find(kNameWord);
+  if (word < file_at || name.rfind(kNameWord) != word)
+    return bad_pattern(name, "has {name} twice or in a directory; it stands once in the file name");
+  return pattern;
+}
+
+std::string NamePattern::path(const std::string& input, const std::string& folder,
+                              std::int64_t number) const {
+  std::string name = numbers_ ? numbers_->file_name(number) : file_name_;
+  name.replace(name.find(kNameWord), kNameWord.size(), stem_of(input));
+  const bool is_below = !folder.empty() && input.starts_with(folder);
+  const std::string below = is_below ? input.substr(folder.size()) : std::string();
+  return path_prefix_ + below.substr(0, below.rfind('/') + 1) + name;
+}
+
+bool is_address(const std::string& name) noexcept {
+  constexpr std::array<std::string_view, 5> kSchemes{"http://", "https://", "rtsp://", "udp://",
+                                                     "v4l2:/"};
+  return std::any_of(kSchemes.begin(), kSchemes.end(),
+                     [&](std::string_view scheme) { return name.starts_with(scheme); });
+}
+
+bool has_name_word(const Location& output) noexcept {
+  return output.names.empty() && output.name.find(kNameWord) != std::string::npos;
+}
+
+Location complete_output(const Location& output, const Location& input,
+                         const std::string& extension) {
+  Location complete = output;
+  std::error_code ignored;
+  if (output.name.empty() || is_measuring_output(output)) return complete;
+  if (output.name.back() == '/' || fs::is_directory(output.name, ignored)) {
+    complete.name += output.name.back() == '/' ? "" : "/";
+    complete.name += std::string(kNameWord) + "." +
+                     (output.format.empty() ? extension : lower_case(output.format));
+  }
+  if (!has_name_word(complete)) return complete;
+  const auto parsed = parse_input(input);
+  const bool is_one =
+      parsed && (parsed->kind == LocationKind::file || parsed->kind == LocationKind::address ||
+                 parsed->kind == LocationKind::stream);
+  const auto pattern = NamePattern::parse(complete.name);
+  if (!is_one || !pattern) return complete;
+  const std::string stem = stem_of(input.name);
+  const auto numbers = NumberPattern::parse(complete.name);
+  if (numbers && !*numbers) {
+    complete.names = {pattern->path(input.name, {}, 0)};
+    complete.name = complete.names.front();
+    return complete;
+  }
+  std::string escaped;
+  for (const char c : stem) escaped += c == '%' ? "%%" : std::string(1, c);
+  complete.name.replace(complete.name.find(kNameWord), kNameWord.size(), escaped);
+  return complete;
+}
+
+Result<std::vector<std::string>> named_paths(const Location& output, const PictureFiles& files,
+                                             bool keeps_tree) {
+  ZR_LET(pattern, NamePattern::parse(output.name));
+  std::unordered_map<std::string, std::size_t> inputs, taken;
+  const auto normal = [](const std::string& path) {
+    return fs::path(path).lexically_normal().string();
+  };
+  for (std::size_t i = 0; i < files.paths.size(); ++i) inputs.emplace(normal(files.paths[i]), i);
+  std::vector<std::string> paths;
+  std::int64_t number = output.start_number.value_or(1);
+  for (std::size_t i = 0; i < files.paths.size(); ++i) {
+    const std::string& input = files.paths[i];
+    paths.push_back(pattern.path(input, keeps_tree ? files.folder : std::string(), number++));
+    const auto [before, is_new] = taken.emplace(normal(paths.back()), i);
+    if (!is_new)
+      return Status(Errc::output_exists, "'" + files.paths[before->second] + "' and '" + input +
+                                             "' would both become '" + paths.back() +
+                                             "'; write {name}_{number}, or keep sub-folders "
+                                             "apart (--keep-tree)");
+    const auto other = inputs.find(before->first);
+    if (other != inputs.end() && other->second != i)
+      return Status(Errc::output_exists,
+                    "'" + input + "' would replace '" + paths.back() + "', another input");
+  }
+  return paths;
+}
+
+std::string part_path(const std::string& path) {
+  constexpr std::string_view kPart = ".part";
+  constexpr std::size_t kMostBytes = 255, kHashDigits = 16;  // of a name in Linux's file systems
+  const std::size_t file_at = path.rfind('/') + 1;
+  if (path.size() - file_at + kPart.size() <= kMostBytes) return path + std::string(kPart);
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a, so that names that begin alike differ
+  for (const char c : path.substr(file_at))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  std::string digits;
+  for (std::size_t i = 0; i < kHashDigits; ++i, hash >>= 4) digits += "0123456789abcdef"[hash & 15];
+  const std::size_t kept = kMostBytes - kPart.size() - kHashDigits;
+  return path.substr(0, file_at + kept) + digits + std::string(kPart);
 }
 
 std::string extension_of(std::string_view path) {

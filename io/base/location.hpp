@@ -28,17 +28,31 @@ class NumberPattern {
   std::optional<std::int64_t> match(std::string_view file_name) const;
   /// The digits of a file name that this pattern would make with another width; else empty.
   std::string_view other_digits(std::string_view file_name) const;
+  std::string file_name(std::int64_t number) const;
+  const std::string& path_prefix() const noexcept { return path_prefix_; }
 
  private:
-  std::string file_name(std::int64_t number) const;
-
   std::string directory_;    // for reading the directory
   std::string path_prefix_;  // "" or "dir/", as the user wrote it
   std::string before_, after_;
   int width_ = 0;  // zero-padded to this many digits
 };
 
-enum class LocationKind { stream, file, pattern, glob, directory, list, names };
+/// "out/{name}.png", "out/{name}_%05d.png".
+class NamePattern {
+ public:
+  /// Of an output with {name}. Errors: invalid_argument ({name} twice or in a directory, those of
+  /// NumberPattern::parse()).
+  static Result<NamePattern> parse(const std::string& name);
+  /// `folder` is PictureFiles::folder if sub-folders are kept, otherwise empty.
+  std::string path(const std::string& input, const std::string& folder, std::int64_t number) const;
+
+ private:
+  std::string path_prefix_, file_name_;
+  std::optional<NumberPattern> numbers_;
+};
+
+enum class LocationKind { stream, address, file, pattern, glob, directory, list, names };
 
 struct ParsedLocation {
   LocationKind kind = LocationKind::file;

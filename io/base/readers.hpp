@@ -39,6 +39,7 @@ class Reader {
     return next(unused);
   }
   virtual std::string last_name() const = 0;
+  virtual std::string notice() const { return {}; }  ///< Source::notice()
   virtual bool can_seek() const { return false; }
   /// The next call of next() gives frame `index`, or the last one if there are fewer. Returns its
   /// index.
@@ -150,6 +151,8 @@ Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
                                       const SampleRules& rules, int threads);
 /// `options.opened` is not null.
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options);
+/// Null if the file is no TIFF file of several pages.
+Result<FrameReaderPtr> open_tiff_pages(ByteReader& file, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
 Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, OpenedFile& opened);
 /// Decodes JPEG packets by zerorun's own decoder.
@@ -173,6 +176,9 @@ struct MediaInput {
 /// Errors: unknown_format, read_failed, bad_input.
 Result<MediaInput> open_media(ByteReader reader, const std::string& format, bool wants_packets,
                               const SourceOptions& options);
+/// The same for an address. Errors: open_failed, too.
+Result<MediaInput> open_address(const std::string& address, bool wants_packets,
+                                const SourceOptions& options);
 /// Goes on with a demuxer from OpenedFile::take_media().
 Result<MediaInput> resume_media(std::shared_ptr<void> demuxer, const SourceOptions& options);
 

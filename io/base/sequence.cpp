@@ -52,7 +52,8 @@ bool is_image_extension(const std::string& extension) {
 
 Result<FileSequence> FileSequence::open(const ParsedLocation& location,
                                         std::optional<std::int64_t> start_number,
-                                        MissingFrames missing, std::optional<FileNumbers> numbers) {
+                                        MissingFrames missing, std::optional<FileNumbers> numbers,
+                                        bool subfolders) {
   FileSequence sequence;
   sequence.missing_ = missing;
   switch (location.kind) {
@@ -64,7 +65,7 @@ Result<FileSequence> FileSequence::open(const ParsedLocation& location,
       ZR_TRY(sequence.open_glob(location.path));
       break;
     case LocationKind::directory:
-      ZR_TRY(sequence.open_directory(location.path));
+      ZR_TRY(sequence.open_directory(location.path, subfolders));
       break;
     case LocationKind::list:
       ZR_TRY(sequence.open_list(location.path));
@@ -163,17 +164,51 @@ Status FileSequence::open_glob(const std::string& pattern) {
     return no_file("'" + pattern + "': one of its directories cannot be read");
   if (names_.empty()) return no_file("no file matches '" + pattern + "'");
   std::sort(names_.begin(), names_.end(), natural_less);
+  folder_ = pattern.substr(0, pattern.find_first_of("*?["));
+  folder_.erase(folder_.rfind('/') + 1);
   return Status::ok();
 }
 
-Status FileSequence::open_directory(const std::string& path) {
-  const std::string prefix = path.back() == '/' ? path : path + "/";
-  ZR_TRY(each_file(path, [&](const std::string& name) {
-    if (name[0] != '.' && is_image_extension(extension_of(name))) names_.push_back(prefix + name);
-  }));
+Status FileSequence::open_directory(const std::string& path, bool subfolders) {
+  folder_ = path.back() == '/' ? path : path + "/";
+  ZR_TRY(add_folder(folder_, subfolders, 0));
   if (names_.empty()) return no_file("the directory '" + path + "' has no image in it");
   std::sort(names_.begin(), names_.end(), natural_less);
   return Status::ok();
+}
+
+/// Links to folders are not followed below the first one: they may lead round in a circle.
+Status FileSequence::add_folder(const std::string& prefix, bool subfolders, int depth) {
+  constexpr int kMostDepth = 100;
+  std::error_code error;
+  for (const std::string& name : folder_names(prefix, error)) {
+    if (name[0] == '.') continue;
+    std::error_code ignored;
+    const bool is_folder = fs::is_directory(prefix + name, ignored);
+    if (is_folder && subfolders && depth < kMostDepth && !fs::is_symlink(prefix + name, ignored))
+      ZR_TRY(add_folder(prefix + name + "/", true, depth + 1));
+    if (!is_folder && is_image_extension(extension_of(name))) names_.push_back(prefix + name);
+  }
+  return error ? no_file("'" + prefix + "': " + error.message()) : Status::ok();
+}
+
+/// What a glob's names have in common is what stands before its first wildcard; that of a list or
+/// of several inputs is the longest folder.
+std::shared_ptr<const PictureFiles> FileSequence::files() const {
+  auto files = std::make_shared<PictureFiles>();
+  if (pattern_)
+    for (const std::int64_t number : numbers_) files->paths.push_back(pattern_->path(number));
+  else
+    files->paths = names_;
+  files->folder = folder_;
+  if (!folder_.empty()) return files;
+  std::string& common = files->folder;
+  common = files->paths.empty() ? "" : files->paths.front();
+  for (const std::string& path : files->paths)
+    common.erase(std::mismatch(common.begin(), common.end(), path.begin(), path.end()).first,
+                 common.end());
+  common.erase(common.rfind('/') + 1);
+  return files;
 }
 
 Status FileSequence::open_list(const std::string& path) {

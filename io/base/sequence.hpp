@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +54,8 @@ class FileSequence {
   /// Errors: open_failed (nothing matches), missing_frame (the first file is a gap), read_failed.
   static Result<FileSequence> open(const ParsedLocation& location,
                                    std::optional<std::int64_t> start_number, MissingFrames missing,
-                                   std::optional<FileNumbers> numbers = {});
+                                   std::optional<FileNumbers> numbers = {},
+                                   bool subfolders = false);
 
   /// nullopt at the end. Errors: missing_frame; the next call continues after the gap.
   Result<std::optional<Item>> next();
@@ -63,13 +65,16 @@ class FileSequence {
   /// How many files next() gives in all, if no gap is an error.
   std::int64_t count() const noexcept;
   bool is_single_file() const noexcept { return single_; }
+  /// All files, if no gap is in between.
+  std::shared_ptr<const PictureFiles> files() const;
   /// Of a glob or directory.
   const NameGaps& name_gaps() const noexcept { return name_gaps_; }
 
  private:
   Status open_pattern(std::optional<std::int64_t> start_number);
   Status open_glob(const std::string& pattern);
-  Status open_directory(const std::string& path);
+  Status open_directory(const std::string& path, bool subfolders);
+  Status add_folder(const std::string& prefix, bool subfolders, int depth);
   Status open_list(const std::string& path);
   void open_names(const std::vector<std::string>& names);
   void count_absent_names();
@@ -91,6 +96,7 @@ class FileSequence {
   std::vector<std::string> names_;  // of everything else
   std::size_t at_ = 0;              // next index in numbers_ or names_
   std::int64_t gaps_ = 0;           // files of a list that did not exist at open()
+  std::string folder_;              // PictureFiles::folder
   std::string last_;                // what `hold` repeats
   NameGaps name_gaps_;
 };

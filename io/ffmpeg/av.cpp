@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/av.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -43,7 +45,21 @@ void set_input_limits(Dictionary& options) {
   options.set("max_streams", "4096");  // more than find_streams() takes, so that it can say so
 }
 
+void InterruptedReads::end_within(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  end_ = Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  is_late_ = false;
+}
+
+void* open_library(const std::string& name, unsigned version) {
+  return ::dlopen(("lib" + name + ".so." + std::to_string(version)).c_str(), RTLD_NOW);
+}
+
 int InterruptedReads::ends(void* self) {
+  auto& reads = *static_cast<InterruptedReads*>(self);
+  if (reads.end_ && std::chrono::steady_clock::now() > *reads.end_) reads.is_late_ = true;
+  if (reads.is_late_) return 1;
   if (errno != EINTR) return 0;
   const bool again = static_cast<InterruptedReads*>(self)->interruptions_.again();
   errno = 0;  // so that it counts once

@@ -13,10 +13,12 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -119,11 +121,20 @@ void set_input_limits(Dictionary& options);
 class InterruptedReads {
  public:
   AVIOInterruptCB callback() noexcept { return {&InterruptedReads::ends, this}; }
+  /// Ends what is read so long after now, too.
+  void end_within(double seconds);
+  bool is_late() const noexcept { return is_late_; }
 
  private:
   static int ends(void* self);
   Interruptions interruptions_;
+  std::optional<std::chrono::steady_clock::time_point> end_;
+  bool is_late_ = false;
 };
+
+/// A library beside those that io/ffmpeg is linked with, opened at the first call: "avdevice",
+/// "avfilter", of FFmpeg's `version`. Null if it is not installed. It stays open.
+void* open_library(const std::string& name, unsigned version);
 
 /// Errors: too_many_pixels, for a picture of more than StreamLimits allows. Motion JPEG has limits
 /// of its own.

@@ -3,6 +3,7 @@
 #include "io/ffmpeg/demuxer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -73,7 +74,8 @@ Result<bool> Demuxer::read_stored(AVPacket& packet) {
 }
 
 bool Demuxer::can_seek() const noexcept {
-  return !pipe_ && context_->pb != nullptr && (context_->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0;
+  return !pipe_ && timeout_seconds_ <= 0 && context_->pb != nullptr &&
+         (context_->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0;
 }
 
 Status Demuxer::seek(std::int64_t pts) {
@@ -133,7 +135,7 @@ bool Demuxer::finds_index() {
 
 /// Reads some packets if the container has no index with the time of every frame.
 Status Demuxer::look_ahead() {
-  if (has_whole_index(stream_)) return Status::ok();
+  if (has_whole_index(stream_) || timeout_seconds_ > 0) return Status::ok();
   constexpr std::size_t kPackets = 32;  // enough for a rate, few enough to keep
   constexpr std::int64_t kBytes = std::int64_t{8} << 20;
   std::int64_t bytes = 0;
@@ -153,7 +155,17 @@ Status Demuxer::look_ahead() {
 Result<bool> Demuxer::next_packet(AVPacket& packet) {
   for (;;) {
     av_packet_unref(&packet);
-    const int error = av_read_frame(context_, &packet);
+    if (timeout_seconds_ > 0) reads_.end_within(timeout_seconds_);
+    int error = av_read_frame(context_, &packet);
+    if (timeout_seconds_ > 0 && error < 0) {
+      const int io_error = connection_ != nullptr ? connection_->error : 0;
+      if (error == AVERROR_EOF && io_error < 0) error = io_error;
+      if (error != AVERROR_EOF && delivered_ == 0)
+        return failure_of_address(Errc::read_failed, error);
+      live_end_ = reads_.is_late() || error == AVERROR_EXIT ? AVERROR(ETIMEDOUT) : error;
+      return false;
+    }
+    if (timeout_seconds_ > 0 && (packet.flags & AV_PKT_FLAG_CORRUPT) != 0) continue;  // cut short
     if (error == AVERROR_EOF || error == AVERROR_INVALIDDATA) {
       // A demuxer may report the end of a damaged file as invalid; what came before is good.
       if (pipe_ && !pipe_->error()) return pipe_->error();
@@ -174,7 +186,18 @@ Result<bool> Demuxer::next_packet(AVPacket& packet) {
   }
 }
 
+std::string Demuxer::notice() const {
+  const int error = live_end_;
+  if (error == 0 || error == AVERROR_EOF) return {};
+  return "'" + name_ + "': " +
+         (error == AVERROR(ETIMEDOUT)
+              ? "nothing came for " + std::to_string(std::lround(timeout_seconds_)) + " seconds"
+              : "the connection was lost (" + reason(error) + ")") +
+         "; what came before is used";
+}
+
 void Demuxer::describe() {
+  info_.is_live = timeout_seconds_ > 0;
   info_.container = container_name(*context_);
   const AVCodecParameters& codec = *stream_->codecpar;
   info_.width = codec.width;

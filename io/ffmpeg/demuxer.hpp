@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -22,6 +23,13 @@ class Demuxer {
   /// front to back. `format` forces a demuxer; empty = by content.
   /// Errors: unknown_format (not recognised, or without video), bad_input, read_failed.
   static Result<std::unique_ptr<Demuxer>> open(ByteReader reader, const std::string& format);
+
+  /// An address, which is read front to back. A connection that is lost, or quiet for so long,
+  /// ends it once there were packets. Errors: those above, open_failed.
+  static Result<std::unique_ptr<Demuxer>> open_address(const std::string& address,
+                                                       double timeout_seconds);
+  /// What ended an address early; empty if nothing did. Any thread.
+  std::string notice() const;
 
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -57,6 +65,9 @@ class Demuxer {
  private:
   Demuxer() = default;
   Status open_context(ByteReader reader, const std::string& format, bool may_seek);
+  Status open_live();
+  Status probe_address(const AVInputFormat** found);
+  Status failure_of_address(Errc code, int error) const;
   Status distrust_index(const std::string& format);
   Status choose_stream();
   Result<bool> read_stored(AVPacket& packet);
@@ -71,6 +82,9 @@ class Demuxer {
   InterruptedReads reads_;
   std::unique_ptr<ByteReader> pipe_;
   AVIOContext* pipe_context_ = nullptr;
+  AVIOContext* connection_ = nullptr;
+  double timeout_seconds_ = 0;    // of an address; otherwise 0
+  std::atomic<int> live_end_{0};  // FFmpeg's error that ended it
   AVFormatContext* context_ = nullptr;
   AVStream* stream_ = nullptr;
   std::int64_t start_ = 0;  // in the stream's time base
@@ -98,6 +112,7 @@ class DemuxerReader : public Base {
     return demuxer_->name() + " frame " + std::to_string(this->index_ - 1);
   }
   bool can_seek() const override { return demuxer_->can_seek(); }
+  std::string notice() const override { return demuxer_->notice(); }
   bool finds_index() override { return demuxer_->finds_index(); }
   std::int64_t listed_frames() override { return demuxer_->listed_frames(); }
   Result<std::int64_t> seek_index(std::int64_t index) override {

@@ -1,6 +1,10 @@
 // Opens the video stream of a file or a pipe by libavformat.
 // SPDX-License-Identifier: MIT
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,6 +21,18 @@ constexpr int kPipeBufferBytes = 1 << 16;
 constexpr std::int64_t kMiscounted = 8;            // some writers of AVI include RIFF's own header
 constexpr std::size_t kHeadBytes = kForeignBytes;  // for unknown_input()
 
+/// libavdevice tells libavformat of its formats. It is opened for a camera alone.
+Status register_devices() {
+  static const bool is_there = [] {
+    void* const library = open_library("avdevice", LIBAVFORMAT_VERSION_MAJOR);
+    void* const function = library != nullptr ? ::dlsym(library, "avdevice_register_all") : nullptr;
+    if (function != nullptr) reinterpret_cast<void (*)()>(function)();
+    return function != nullptr;
+  }();
+  if (is_there) return Status::ok();
+  return Status(Errc::not_built, "FFmpeg's libavdevice, which reads cameras, is not installed");
+}
+
 }  // namespace
 
 Demuxer::~Demuxer() {
@@ -25,6 +41,7 @@ Demuxer::~Demuxer() {
     av_freep(&pipe_context_->buffer);
     avio_context_free(&pipe_context_);
   }
+  avio_closep(&connection_);
 }
 
 int Demuxer::read_pipe(void* self, std::uint8_t* out, int count) {
@@ -48,6 +65,90 @@ Result<std::unique_ptr<Demuxer>> Demuxer::open(ByteReader reader, const std::str
   ZR_TRY(demuxer->look_ahead());
   demuxer->describe();
   return demuxer;
+}
+
+Result<std::unique_ptr<Demuxer>> Demuxer::open_address(const std::string& address,
+                                                       double timeout_seconds) {
+  keep_quiet();
+  std::unique_ptr<Demuxer> demuxer(new Demuxer);
+  demuxer->name_ = address;
+  demuxer->timeout_seconds_ = timeout_seconds;
+  ZR_TRY(demuxer->open_live());
+  ZR_TRY(demuxer->choose_stream());
+  demuxer->describe();
+  return demuxer;
+}
+
+Status Demuxer::failure_of_address(Errc code, int error) const {
+  if (!reads_.is_late()) return failure(code, name_, error);
+  return Status(code, "'" + name_ + "': nothing came for " +
+                          std::to_string(std::lround(timeout_seconds_)) + " seconds");
+}
+
+/// Recognises what a connection gives. Lists of addresses are refused: following them would open
+/// what INPUT does not name.
+Status Demuxer::probe_address(const AVInputFormat** found) {
+  constexpr std::array<std::string_view, 6> kLists{"hls", "dash", "concat",
+                                                   "sdp", "imf",  "webm_dash_manifest"};
+  constexpr unsigned kMostBytes = 1U << 20;
+  const int error = av_probe_input_buffer2(connection_, found, "", nullptr, 0, kMostBytes);
+  if (error < 0 || *found == nullptr)
+    return reads_.is_late() || error != AVERROR_INVALIDDATA
+               ? failure_of_address(Errc::read_failed, error)
+               : unknown_input(name_, {});
+  const std::string_view names = (*found)->name;
+  const std::string_view name = names.substr(0, names.find(','));
+  if (std::find(kLists.begin(), kLists.end(), name) == kLists.end()) return Status::ok();
+  return Status(Errc::unknown_format, "'" + name_ + "' is a list of addresses (" +
+                                          std::string(name) +
+                                          "), which are not followed; name one of them");
+}
+
+/// A camera and RTSP have no bytes of their own. Everything else is read through a connection that
+/// is opened here, and the demuxer may open nothing.
+Status Demuxer::open_live() {
+  context_ = avformat_alloc_context();
+  if (context_ == nullptr) return Status(Errc::out_of_memory);
+  context_->interrupt_callback = reads_.callback();
+  reads_.end_within(timeout_seconds_);
+  Dictionary options;
+  set_input_limits(options);
+  options.set("protocol_whitelist", "none");
+  // The first frames are not held back to measure their rate.
+  options.set("analyzeduration", "2000000");
+  options.set("fpsprobesize", "2");
+  const AVInputFormat* format = nullptr;
+  std::string url;
+  if (const std::string camera = "v4l2:"; name_.starts_with(camera)) {
+    ZR_TRY(register_devices());
+    format = av_find_input_format("v4l2");
+    url = name_.substr(camera.size());
+  } else if (name_.starts_with("rtsp:")) {
+    format = av_find_input_format("rtsp");
+    url = name_;
+    options.set("protocol_whitelist", "tcp,udp,rtp");
+    options.set("rtsp_flags", "prefer_tcp");  // UDP seldom comes through a router
+  } else {
+    Dictionary of_connection;
+    of_connection.set("protocol_whitelist",
+                      name_.starts_with("udp:") ? "udp" : "http,https,tcp,tls,httpproxy");
+    of_connection.set("tls_verify", "1");
+    const AVIOInterruptCB callback = reads_.callback();
+    const int error =
+        avio_open2(&connection_, name_.c_str(), AVIO_FLAG_READ, &callback, of_connection.out());
+    if (error < 0) return failure_of_address(Errc::open_failed, error);
+    ZR_TRY(probe_address(&format));
+    context_->pb = connection_;
+  }
+  if (format == nullptr)
+    return Status(Errc::not_built, "'" + name_ + "': this FFmpeg does not read it");
+  reads_.end_within(timeout_seconds_);
+  const int error = avformat_open_input(&context_, url.c_str(), format, options.out());
+  if (error < 0) return failure_of_address(Errc::open_failed, error);
+  if (is_guess(*context_)) return unknown_input(name_, {});
+  reads_.end_within(timeout_seconds_);
+  const Status status = find_streams(*context_, name_);
+  return !status && reads_.is_late() ? failure_of_address(Errc::read_failed, 0) : status;
 }
 
 /// Opens an AVI file whose index lies again, to be read front to back without it.

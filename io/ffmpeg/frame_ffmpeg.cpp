@@ -11,6 +11,7 @@
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"
+#include "io/ffmpeg/tone_mapper.hpp"
 #include "io/base/pool.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/ffmpeg.hpp"
@@ -40,6 +41,13 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     if (!packet_ || !picture_) return Status(Errc::out_of_memory);
     rules_ = options.samples;
     // The encoder's kernels round the surfaces of NVDEC, so dithering needs the CPU's decoder.
+    if (!rules_.tonemap.empty() && is_high_range(parameters.color_trc)) {
+      ZR_TRY(ToneMapper::load());
+      mapped_transfer_ = parameters.color_trc;
+      info_.content.transfer = info_.content.primaries = info_.content.matrix = "bt709";
+      info_.content.range = "tv";
+      return open_on_cpu(options);
+    }
     if (!options.hardware_video || rules_.dither) return open_on_cpu(options);
     const Status hardware = try_nvdec(options.device);
     info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";
@@ -169,6 +177,13 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
       ZR_LET(downloaded, download(picture));
       host = std::move(downloaded);
     }
+    if (mapped_transfer_ != AVCOL_TRC_UNSPECIFIED) {
+      FramePtr tagged(av_frame_clone(&picture)), mapped;
+      if (!tagged) return Status(Errc::out_of_memory);
+      if (!is_high_range(tagged->color_trc)) tagged->color_trc = mapped_transfer_;
+      ZR_TRY(mappers_.borrow()->map(*tagged, rules_.tonemap, mapped));
+      host = std::move(mapped);
+    }
     const ConvertTimer timer;
     const auto colour = colours_.borrow();
     const Status status = colour->convert(host ? *host : picture, rules_, work.item);
@@ -261,6 +276,8 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
   bool input_ended_ = false;                // the decoder has all packets
   std::int64_t last_pts_ = AV_NOPTS_VALUE;  // of the picture before in the decoder
   SurfacePool surfaces_;
+  AVColorTransferCharacteristic mapped_transfer_ = AVCOL_TRC_UNSPECIFIED;  // of tone mapping
+  Pool<ToneMapper> mappers_;
   Pool<ColourConverter> colours_;  // one for each thread that loads
 };
 
@@ -282,15 +299,31 @@ Result<MediaInput> resume_media(std::shared_ptr<void> held, const SourceOptions&
   return media;
 }
 
+namespace {
+
+Result<MediaInput> take(std::unique_ptr<av::Demuxer> made, bool wants_packets,
+                        const SourceOptions& options) {
+  std::shared_ptr<av::Demuxer> demuxer(std::move(made));
+  if (!wants_packets || demuxer->is_motion_jpeg()) return resume_media(std::move(demuxer), options);
+  const std::string name = demuxer->name();
+  if (options.opened) options.opened->keep_media(name, std::move(demuxer));
+  return Status(Errc::unknown_format, "'" + name + "' is not JPEG");
+}
+
+}  // namespace
+
 Result<MediaInput> open_media(ByteReader reader, const std::string& format, bool wants_packets,
                               const SourceOptions& options) {
   ZR_TRY(av::load());
-  const std::string name = reader.name();
-  ZR_LET(made, av::Demuxer::open(std::move(reader), format));
-  std::shared_ptr<av::Demuxer> demuxer(std::move(made));
-  if (!wants_packets || demuxer->is_motion_jpeg()) return resume_media(std::move(demuxer), options);
-  if (options.opened) options.opened->keep_media(name, std::move(demuxer));
-  return Status(Errc::unknown_format, "'" + name + "' is not JPEG");
+  ZR_LET(demuxer, av::Demuxer::open(std::move(reader), format));
+  return take(std::move(demuxer), wants_packets, options);
+}
+
+Result<MediaInput> open_address(const std::string& address, bool wants_packets,
+                                const SourceOptions& options) {
+  ZR_TRY(av::load());
+  ZR_LET(demuxer, av::Demuxer::open_address(address, options.timeout_seconds));
+  return take(std::move(demuxer), wants_packets, options);
 }
 
 }  // namespace zerorun::io

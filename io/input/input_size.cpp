@@ -110,7 +110,8 @@ double pixels_of(const Head& head, const SourceOptions& options) {
 
 std::optional<double> estimate(const Location& input, const SourceOptions& options) {
   const auto parsed = parse_input(input);
-  if (!parsed || parsed->kind == LocationKind::stream) return std::nullopt;
+  if (!parsed || parsed->kind == LocationKind::stream || parsed->kind == LocationKind::address)
+    return std::nullopt;
   Head head;
   if (parsed->kind == LocationKind::file) {
     if (!read_head(parsed->path, options.opened.get(), head)) return std::nullopt;
@@ -118,8 +119,8 @@ std::optional<double> estimate(const Location& input, const SourceOptions& optio
       return head.file_bytes / 1.5;  // 4:2:0; a frame of any format is as long within a factor of 3
     return pixels_of(head, options);
   }
-  auto files =
-      FileSequence::open(*parsed, input.start_number, options.missing, options.file_numbers);
+  auto files = FileSequence::open(*parsed, input.start_number, options.missing,
+                                  options.file_numbers, options.subfolders);
   if (!files) return std::nullopt;
   const auto first = files->next();
   if (!first || !*first || !read_head((*first)->path, options.opened.get(), head))

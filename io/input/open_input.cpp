@@ -156,6 +156,10 @@ Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
                      kind == ContentKind::bmp || kind == ContentKind::webp ||
                      (kind == ContentKind::jpeg && !is_raw_mjpeg(format) &&
                       (format.empty() ? !holds_several(parsed.path) : is_image_extension(format)));
+  if (kind == ContentKind::tiff && wanted == Wanted::frames && options.all_pages) {
+    ZR_LET(pages, open_tiff_pages(reader, options));
+    if (pages) return Input(std::move(pages));
+  }
   if (image) {
     options.opened->keep(std::move(reader));
     return as_input(FileSequence::open(parsed, std::nullopt, options.missing));
@@ -174,6 +178,14 @@ Result<Input> open_input(const Location& location, const SourceOptions& options,
     return as_input(std::move(media));
   }
 #endif
+  if (parsed.kind == LocationKind::address) {
+#ifdef ZERORUN_HAVE_FFMPEG
+    ZR_LET(media, open_address(parsed.path, wanted == Wanted::packets, options));
+    return as_input(std::move(media));
+#else
+    return Status(Errc::not_built, "'" + location.name + "'");
+#endif
+  }
   if (location.format == "raw" &&
       (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
     ZR_LET(reader, ByteReader::open(parsed.path));
@@ -185,8 +197,8 @@ Result<Input> open_input(const Location& location, const SourceOptions& options,
     return open_bytes(std::move(reader), format_of({"", location.format, {}}), options, wanted);
   }
   if (parsed.kind == LocationKind::file) return open_file(parsed, location, options, wanted);
-  return as_input(
-      FileSequence::open(parsed, location.start_number, options.missing, options.file_numbers));
+  return as_input(FileSequence::open(parsed, location.start_number, options.missing,
+                                     options.file_numbers, options.subfolders));
 }
 
 Result<FrameReaderPtr> open_frame_reader(const Location& location, const SourceOptions& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,9 +27,11 @@ class Selected : public Source {
         first_(options.first_frame),
         last_(options.last_frame),
         index_(first_),
-        own_rate_(options.frame_rate.known()) {
+        own_rate_(options.frame_rate.known()),
+        most_seconds_(options.most_seconds) {
     if (info_.frame_count >= 0) {
       const std::int64_t end = last_ < 0 ? info_.frame_count : std::min(last_, info_.frame_count);
+      choose_files(end);
       info_.frame_count = std::max<std::int64_t>(end - first_, 0);
     }
     if (own_rate_) {
@@ -52,6 +55,7 @@ class Selected : public Source {
   const SourceInfo& info() const override { return info_; }
   std::string last_name() const override { return reader_->last_name(); }
   bool can_seek() const override { return reader_->can_seek(); }
+  std::string notice() const override { return reader_->notice(); }
 
   Result<bool> next(Work& work) override {
     if (!ahead_result_) return next_selected(work);
@@ -100,6 +104,17 @@ class Selected : public Source {
   SourceInfo info_;
 
  private:
+  /// Leaves the files of the range up to `end`, where each frame is a file.
+  void choose_files(std::int64_t end) {
+    if (!info_.files || static_cast<std::int64_t>(info_.files->paths.size()) != info_.frame_count ||
+        (first_ == 0 && end == info_.frame_count))
+      return;
+    PictureFiles chosen{{}, info_.files->folder};
+    for (std::int64_t i = first_; i < end; ++i)
+      chosen.paths.push_back(info_.files->paths[static_cast<std::size_t>(i)]);
+    info_.files = std::make_shared<PictureFiles>(std::move(chosen));
+  }
+
   /// Goes to the first frame of the range; false if the input ends before it.
   Result<bool> enter() {
     if (first_ == 0) return true;
@@ -124,8 +139,20 @@ class Selected : public Source {
     Result<bool> more = fetch(work);
     if (more && !*more) return more;
     if (own_rate_) work.time = {index_ - left_out_, 1};
+    if (most_seconds_ > 0 && is_over(work.time)) return false;
     ++index_;  // a frame that failed counts, too
     return more;
+  }
+
+  /// By the time stamps; by the clock too where those of a camera may run at another speed.
+  bool is_over(const FrameTime& time) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!begin_) begin_ = {time.pts, now};
+    const std::chrono::duration<double> passed = now - begin_->second;
+    constexpr double kRounding = 1e-9;
+    return static_cast<double>(time.pts - begin_->first) * info_.time_base.value() >=
+               most_seconds_ - kRounding ||
+           (info_.is_live && passed.count() >= most_seconds_);
   }
 
   std::int64_t within_range(std::int64_t index) const noexcept {
@@ -136,6 +163,8 @@ class Selected : public Source {
   std::int64_t first_, last_, index_;
   std::int64_t left_out_ = 0;  // since the start or the last seek
   bool own_rate_;
+  double most_seconds_;
+  std::optional<std::pair<std::int64_t, std::chrono::steady_clock::time_point>> begin_;
   Work ahead_;
   std::optional<Result<bool>> ahead_result_;
   Work work_;  // of read()

@@ -104,7 +104,7 @@ PictureContent tiff_content(ByteSpan file) {
       content.orientation = static_cast<int>(*value);
   }
   content.exif = tiff::exif_of(file);
-  content.pages = tiff::count_pictures(file);
+  content.pages = std::max(1, static_cast<int>(tiff::picture_directories(file).size()));
   return content;
 }
 

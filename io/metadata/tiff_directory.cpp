@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 namespace zerorun::io::tiff {
 namespace {
@@ -140,19 +141,32 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at) 
   return entries;
 }
 
-int count_pictures(ByteSpan file) {
-  constexpr int kMost = 65536;
+std::vector<std::uint32_t> picture_directories(ByteSpan file) {
+  constexpr std::size_t kMost = 65536;
+  constexpr std::uint32_t kReduced = 1, kMask = 4;
   const auto header = read_header(file);
-  if (!header) return 1;
-  int count = 0;
-  for (std::optional<std::uint32_t> at = header->first_directory;
-       at && *at != 0 && count < kMost;) {
-    const auto entries = number(file, *at, 2, header->little);
-    if (!entries) break;
-    ++count;
-    at = number(file, std::uint64_t{*at} + 2 + *entries * kEntryBytes, 4, header->little);
+  std::vector<std::uint32_t> found;
+  std::unordered_set<std::uint32_t> seen;
+  std::optional<std::uint32_t> at = header ? std::optional(header->first_directory) : std::nullopt;
+  while (at && *at != 0 && seen.size() < kMost && seen.insert(*at).second) {
+    const auto count = number(file, *at, 2, header->little);
+    if (!count) break;
+    std::uint32_t kind = 0;
+    for (const Entry& entry : read_directory(file, header->little, *at))
+      if (entry.tag == kNewSubfileType) kind = entry.integer(header->little).value_or(0);
+    if (found.empty() || (kind & (kReduced | kMask)) == 0) found.push_back(*at);
+    at = number(file, std::uint64_t{*at} + 2 + *count * kEntryBytes, 4, header->little);
   }
-  return std::max(count, 1);
+  return found;
+}
+
+void choose_directory(std::uint32_t at, std::span<std::uint8_t> file) {
+  const auto header = read_header(file);
+  const auto count = header ? number(file, at, 2, header->little) : std::nullopt;
+  if (!count) return;
+  put_number(file.subspan(4, 4), at, header->little);
+  const std::uint64_t next = std::uint64_t{at} + 2 + *count * kEntryBytes;
+  if (next + 4 <= file.size()) put_number(file.subspan(next, 4), 0, header->little);
 }
 
 std::vector<std::uint8_t> exif_of(ByteSpan file) {

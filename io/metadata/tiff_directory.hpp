@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "io/metadata/metadata.hpp"
@@ -12,6 +13,7 @@
 namespace zerorun::io::tiff {
 
 enum Tag : std::uint16_t {
+  kNewSubfileType = 254,
   kBitsPerSample = 258,
   kOrientation = 274,
   kExtraSamples = 338,
@@ -43,8 +45,11 @@ std::optional<Header> read_header(ByteSpan file) noexcept;
 /// The entries of the directory at `at`; none if it is damaged.
 std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at);
 
-/// The number of directories with pictures; it ends at loops.
-int count_pictures(ByteSpan file);
+/// Where the directories of pictures are: of pages, without thumbnails and masks. It ends at loops
+/// and at damage; the first directory is always one.
+std::vector<std::uint32_t> picture_directories(ByteSpan file);
+/// Makes the directory at `at` the first one of the file, and the last.
+void choose_directory(std::uint32_t at, std::span<std::uint8_t> file);
 
 /// EXIF data made from a TIFF file: what describes the picture, with its EXIF and GPS directories,
 /// without pixels and without ICC and XMP, which have segments of their own in a JPEG.

@@ -60,6 +60,7 @@ class DecodedPackets final : public FrameReader {
   }
 
   std::string last_name() const override { return packets_->last_name(); }
+  std::string notice() const override { return packets_->notice(); }
   std::int64_t concealed_frames() const override { return decoder_.concealed(); }
 
   Result<bool> next(FrameWork& work) override {

@@ -29,9 +29,10 @@ Result<std::unique_ptr<OutputFile>> open_output(const ParsedLocation& parsed, bo
   return OutputFile::create(parsed.path, overwrite);
 }
 
-/// Files numbered from 1 on by default, as in FFmpeg.
-Result<ImageOutput> open_numbered(const ParsedLocation& parsed, const Location& output,
-                                  const SinkOptions& options) {
+/// Files numbered from 1 on by default, as in FFmpeg, or named as those of the input.
+Result<ImageOutput> open_several(const ParsedLocation& parsed, const Location& output,
+                                 const SinkOptions& options) {
+  if (has_name_word(output)) return ImageOutput::named(output, options);
   return ImageOutput::numbered(*parsed.pattern, output.start_number.value_or(1), options.overwrite);
 }
 
@@ -58,11 +59,11 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
     return Status(Errc::unknown_format, "'" + output.name +
                                             "' is not a JPEG output; write .mov, .mkv, .avi, .mp4, "
                                             ".mjpeg or .jpg");
-  if (parsed.kind == LocationKind::pattern) {
+  if (parsed.kind == LocationKind::pattern || has_name_word(output)) {
     if (!is_jpeg_file(format))
       return Status(Errc::invalid_argument,
-                    "'" + output.name + "': a numbered sequence is written as .jpg only");
-    ZR_LET(files, open_numbered(parsed, output, options));
+                    "'" + output.name + "': a sequence of files is written as .jpg only");
+    ZR_LET(files, open_several(parsed, output, options));
     return make_jpeg_sink(std::move(files));
   }
   if (is_raw_mjpeg(format) || muxer == "avi")
@@ -70,11 +71,12 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
 #ifndef ZERORUN_HAVE_FFMPEG
   if (!muxer.empty()) return Status(Errc::not_built, "'" + output.name + "'");
 #endif
+  if (!output.names.empty()) ZR_TRY(make_folder_of(parsed.path));
   ZR_LET(file, open_output(parsed, options.overwrite));
   if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(std::move(file), true));
   if (is_jpeg_file(format))
-    return make_jpeg_sink(
-        ImageOutput::single(std::move(file), "a pattern such as %05d.jpg or a video such as .mov"));
+    return make_jpeg_sink(ImageOutput::single(
+        std::move(file), "a pattern such as {name}_%05d.jpg or a video such as .mov"));
 #ifdef ZERORUN_HAVE_FFMPEG
   return open_container_sink(std::move(file), muxer, options);
 #else
@@ -90,7 +92,7 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
   }
   ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
-  if (is_raw_video(format) && parsed.kind != LocationKind::pattern) {
+  if (is_raw_video(format) && parsed.kind != LocationKind::pattern && !has_name_word(output)) {
     ZR_TRY(refuse_variable_rate(options, "raw video"));
     ZR_LET(raw, open_output(parsed, options.overwrite));
     return make_raw_sink(std::move(raw), options);
@@ -107,20 +109,22 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
   const bool by_opencv = needs_opencv(format);
 #endif
   if (by_opencv && !features().opencv) return Status(Errc::not_built, "'" + output.name + "'");
-  if (parsed.kind == LocationKind::pattern) {
+  if (parsed.kind == LocationKind::pattern || has_name_word(output)) {
     if (format == "y4m")
       return Status(Errc::invalid_argument,
                     "'" + output.name + "': a y4m file holds all frames; name it without a number");
-    ZR_LET(files, open_numbered(parsed, output, options));
+    ZR_LET(files, open_several(parsed, output, options));
     return make_image_sink(std::move(files), format);
   }
   if (format == "y4m") ZR_TRY(refuse_variable_rate(options, "y4m"));
+  if (!output.names.empty()) ZR_TRY(make_folder_of(parsed.path));
   ZR_LET(file, open_output(parsed, options.overwrite));
   if (format == "y4m") return make_y4m_sink(std::move(file), options);
-  return make_image_sink(needs_opencv(format)
-                             ? ImageOutput::single(std::move(file), "a pattern such as %05d.png")
-                             : ImageOutput::stream(std::move(file), false),
-                         format);
+  return make_image_sink(
+      needs_opencv(format)
+          ? ImageOutput::single(std::move(file), "a pattern such as {name}_%05d.png")
+          : ImageOutput::stream(std::move(file), false),
+      format);
 }
 
 }  // namespace
@@ -150,7 +154,7 @@ Result<std::unique_ptr<FrameSink>> open_frame_sink(const Location& output,
 
 std::optional<std::string> numbered_path(const Location& output, std::int64_t number) {
   const auto pattern = NumberPattern::parse(output.name);
-  if (!pattern || !*pattern) return std::nullopt;
+  if (!pattern || !*pattern || has_name_word(output)) return std::nullopt;
   return (*pattern)->path(number);
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -44,6 +45,13 @@ Status check_not_there(const std::string& path) {
   return Status(Errc::output_exists, "'" + path + "'");
 }
 
+Status make_folder_of(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  return error ? system_failure(Errc::open_failed, folder, error.value()) : Status::ok();
+}
+
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, bool overwrite) {
   std::unique_ptr<OutputFile> out(new OutputFile);
   out->path_ = path;
@@ -56,7 +64,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
   }
   if (target == Target::directory) return system_failure(Errc::open_failed, path, EISDIR);
   if (target == Target::file && !overwrite) return check_not_there(path);
-  const std::string part = path + ".part";
+  const std::string part = part_path(path);
   // An existing NAME.part is removed and not opened: it may be a link, or another run may be
   // writing to it.
   if (overwrite && target_kind(part) != Target::directory) ::unlink(part.c_str());
@@ -233,9 +241,30 @@ Result<ImageOutput> ImageOutput::numbered(const NumberPattern& pattern, std::int
   return output;
 }
 
+Result<ImageOutput> ImageOutput::named(const Location& location, const SinkOptions& options) {
+  ZR_LET(pattern, NamePattern::parse(location.name));
+  if (!options.files)
+    return Status(Errc::invalid_argument, "'" + location.name +
+                                              "': {name} is the name of a picture's file, and the "
+                                              "input has none");
+  ZR_LET(paths, named_paths(location, *options.files, options.keeps_tree));
+  if (!options.overwrite)
+    for (const std::string& path : paths) ZR_TRY(check_not_there(path));
+  for (const std::string& path : paths) ZR_TRY(make_folder_of(path));
+  ImageOutput output;
+  output.names_ = std::move(pattern);
+  if (options.keeps_tree) output.folder_ = options.files->folder;
+  output.start_ = location.start_number.value_or(1);
+  output.overwrite_ = options.overwrite;
+  return output;
+}
+
 Status ImageOutput::prepare(Outgoing& out) const {
   if (file_) return Status::ok();
-  ZR_LET(file, OutputFile::create(pattern_.path(start_ + out.index), overwrite_));
+  const std::int64_t number = start_ + out.index;
+  ZR_LET(file,
+         OutputFile::create(
+             names_ ? names_->path(out.name, folder_, number) : pattern_.path(number), overwrite_));
   ZR_TRY(file->write(out.parts));
   out.held = std::shared_ptr<OutputFile>(std::move(file));
   return Status::ok();

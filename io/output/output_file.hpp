@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -81,6 +82,9 @@ Status no_frame(const OutputFile& file);
 /// Errc::output_exists if `path` is an existing file; devices and pipes may be written to.
 Status check_not_there(const std::string& path);
 
+/// Makes the folder of a file. Errors: open_failed.
+Status make_folder_of(const std::string& path);
+
 class ImageOutput {
  public:
   /// A file or stream that holds images one after another; without an image it is an error unless
@@ -94,7 +98,12 @@ class ImageOutput {
   static Result<ImageOutput> numbered(const NumberPattern& pattern, std::int64_t start,
                                       bool overwrite);
 
-  /// Writes the parts of an image to a file of its own if the files are numbered. Any thread.
+  /// Files named as those of the input, in folders that are made. Errors: as above, and those of
+  /// named_paths().
+  static Result<ImageOutput> named(const Location& location, const SinkOptions& options);
+
+  /// Writes the parts of an image to a file of its own if the files are numbered or named. Any
+  /// thread.
   Status prepare(Outgoing& out) const;
   Status commit(Outgoing& out);
   Status finish();
@@ -105,6 +114,8 @@ class ImageOutput {
   std::string for_more_;              // empty if a file holds many images
   bool may_be_empty_ = false;
   NumberPattern pattern_;
+  std::optional<NamePattern> names_;  // instead of the pattern
+  std::string folder_;                // of the input, whose sub-folders are kept
   std::int64_t start_ = 0;
   bool overwrite_ = false;
   std::int64_t bytes_ = 0;

@@ -50,6 +50,7 @@ class ImageFiles : public AheadReader<Base, Item> {
   void describe() {
     this->info_.container = sequence_.is_single_file() ? "image" : "image sequence";
     this->info_.frame_count = sequence_.count();
+    this->info_.files = sequence_.files();
     this->info_.missing_files = sequence_.name_gaps().count;
     this->info_.first_missing_file = sequence_.name_gaps().first;
   }

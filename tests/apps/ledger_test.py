@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 import json
 import pathlib
+import subprocess
 import unittest
 
-from support import BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv, probe, video_stream
+from support import BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_djpeg, needs_opencv, \
+    probe, video_stream
 
 SRT = "1\n00:00:00,000 --> 00:00:00,400\nHello\n\n2\n00:00:00,400 --> 00:00:00,800\nWorld\n"
 CHAPTERS = (";FFMETADATA1\ntitle=A film\ncomment=For all\ncreation_time=2020-01-02T03:04:05.000000Z\n"
@@ -288,11 +290,171 @@ class PagesTest(ProgramTest):
         self.assertIn(b"1 further picture", done.stderr)
         self.assertNotIn(b"further", self.encode(self.path("a.tiff"), "-o", self.path("b.jpg")).stderr)
 
+    def stack(self, count, thumbnails=0):
+        """A TIFF file with a page of its own kind for each frame, by joining files; their first pixels tell them."""
+        data, ends = bytearray(), []
+        for i in range(count + thumbnails):
+            self.encode(make_ppm(self.path("a.ppm"), width=40 + 8 * i), "-o", self.path("a.jpg"), "-y", "-q", "95")
+            self.zerorun("decode", self.path("a.jpg"), "-o", self.path(f"page{i + 1}.tiff"), "-y", "--device", "cpu")
+            page = bytearray(pathlib.Path(self.path(f"page{i + 1}.tiff")).read_bytes())
+            order = "little" if page[:2] == b"II" else "big"
+            base = len(data) if data else 0
+            number = lambda at, size: int.from_bytes(page[at:at + size], order)  # noqa: E731
+            first = number(4, 4)
+            entries = number(first, 2)
+            sizes = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1}
+            for at in range(first + 2, first + 2 + 12 * entries, 12):
+                tag, kind, values = number(at, 2), number(at + 2, 2), number(at + 4, 4)
+                far = values * sizes[kind] > 4
+                if far:
+                    offset = number(at + 8, 4)
+                    if tag == 273:  # strips: the offsets lie elsewhere, and are offsets, too
+                        for strip in range(values):
+                            place = offset + strip * sizes[kind]
+                            page[place:place + sizes[kind]] = (number(place, sizes[kind]) + base).to_bytes(
+                                sizes[kind], order)
+                    page[at + 8:at + 12] = (offset + base).to_bytes(4, order)
+                elif tag == 273:
+                    page[at + 8:at + 12] = (number(at + 8, 4) + base).to_bytes(4, order)
+                if tag == 254 and i >= count:
+                    page[at + 8:at + 12] = (1).to_bytes(4, order)
+            end = first + 2 + 12 * entries
+            if i >= count and not any(number(at, 2) == 254 for at in range(first + 2, end, 12)):
+                self.skipTest("this OpenCV writes no NewSubfileType")
+            if ends:
+                data[ends[-1]:ends[-1] + 4] = (first + base).to_bytes(4, order)
+            ends.append(end + base)
+            data += page + bytes(len(page) % 2)
+        pathlib.Path(self.path("stack.tiff")).write_bytes(data)
+        return self.path("stack.tiff")
+
+    @needs_opencv
+    def test_tiff_pages_are_a_sequence(self):
+        stack = self.stack(3)
+        self.zerorun("decode", stack, "-o", self.path("out%d.ppm"), "--device", "cpu")
+        self.zerorun("decode", self.path("page1.tiff"), self.path("page2.tiff"), self.path("page3.tiff"), "-o",
+                     self.path("one%d.ppm"), "--device", "cpu")
+        for i in (1, 2, 3):
+            self.assertEqual(pathlib.Path(self.path(f"out{i}.ppm")).read_bytes(),
+                             pathlib.Path(self.path(f"one{i}.ppm")).read_bytes(), i)
+        self.assertFalse(pathlib.Path(self.path("out4.ppm")).exists())
+        self.zerorun("decode", stack, "-o", self.path("two.ppm"), "--page", "2", "--device", "cpu")
+        self.assertEqual(pathlib.Path(self.path("two.ppm")).read_bytes(),
+                         pathlib.Path(self.path("one2.ppm")).read_bytes())
+        done = self.zerorun("decode", stack, "-o", self.path("first.ppm"), "--device", "cpu")
+        self.assertIn(b"2 further pictures", done.stderr)
+        self.assertIn(b"--page", done.stderr)
+        self.assert_sentence(self.encode(stack, "-o", self.path("x.jpg"), "--page", "4", code=3), "no page 4")
+        self.assert_sentence(self.encode(str(self.dir), "-o", self.path("x.jpg"), "--page", "1", code=2), "--page")
+
+    @needs_opencv
+    def test_thumbnails_are_no_pages(self):
+        done = self.encode(self.stack(1, thumbnails=1), "-o", self.path("x.jpg"))
+        self.assertNotIn(b"further", done.stderr)
+
+    @needs_opencv
+    def test_pages_in_a_circle_end(self):
+        data = bytearray(pathlib.Path(self.stack(2)).read_bytes())
+        order = "little" if data[:2] == b"II" else "big"
+        at = first = int.from_bytes(data[4:8], order)
+        for _ in range(2):
+            end = at + 2 + 12 * int.from_bytes(data[at:at + 2], order)
+            at = int.from_bytes(data[end:end + 4], order)
+        data[end:end + 4] = first.to_bytes(4, order)
+        pathlib.Path(self.path("circle.tiff")).write_bytes(data)
+        self.zerorun("decode", self.path("circle.tiff"), "-o", self.path("out%d.ppm"), "--device", "cpu")
+        self.assertTrue(pathlib.Path(self.path("out2.ppm")).exists())
+        self.assertFalse(pathlib.Path(self.path("out3.ppm")).exists())
+
+    @needs_containers
+    def test_delays_of_animations_are_times(self):
+        """Frames of 0.2, 0.4 and 0.2 s in APNG and GIF."""
+        select = "testsrc=s=64x48:r=5:d=0.8,select='not(eq(n,2))'"
+        for name in ("a.gif", "a.apng"):
+            ffmpeg("-f", "lavfi", "-i", select, "-vsync", "vfr", "-f", name[2:], self.path(name))
+            self.zerorun("encode", self.path(name), "-o", self.path("a.mov"), "--device", "cpu", "-y")
+            times = [float(p["pts_time"]) for p in probe(self.path("a.mov"), "-show_packets")["packets"]]
+            self.assertEqual([round(t - times[0], 2) for t in times], [0.0, 0.2, 0.6], name)
+            self.zerorun("decode", self.path(name), "-o", self.path("two.png"), "--page", "2", "-y", "--device", "cpu")
+
     @needs_containers
     def test_animated_png_is_a_sequence(self):
         ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-f", "apng", self.path("a.png"))
         self.zerorun("encode", self.path("a.png"), "-o", self.path("a.mov"), "--device", "cpu")
         self.assertEqual(video_stream(self.path("a.mov"))["nb_read_frames"], "4")
+
+
+@needs_containers
+class ToneMapTest(ProgramTest):
+    def make(self, transfer, name):
+        """A grey ramp whose brightest part is far above SDR's white in PQ."""
+        ffmpeg("-f", "lavfi", "-i", "gradients=s=320x64:c0=black:c1=white:x0=0:x1=319:y0=0:y1=0:d=0.2:r=10", "-vf",
+               f"format=yuv420p10le,setparams=color_trc={transfer}:color_primaries=bt2020:colorspace=bt2020nc:range=tv",
+               "-c:v", "ffv1", "-color_trc", transfer, "-color_primaries", "bt2020", "-colorspace", "bt2020nc",
+               "-color_range", "tv", self.path(name))
+        return self.path(name)
+
+    def test_hdr_becomes_sdr(self):
+        filters = subprocess.run(["ffmpeg", "-hide_banner", "-filters"], capture_output=True, text=True).stdout
+        if " zscale " not in filters:
+            self.skipTest("this FFmpeg has no zscale")
+        for transfer in ("smpte2084", "arib-std-b67"):
+            source = self.make(transfer, transfer + ".mkv")
+            plain = self.encode(source, "-o", self.path("plain.mov"), "-y", "--dither", "none")
+            self.assertIn(b"--tonemap", plain.stderr)
+            done = self.encode(source, "-o", self.path("sdr.mov"), "-y", "--dither", "none", "--tonemap", "hable",
+                               "-q", "100", "--subsampling", "420")
+            self.assertNotIn(b"dynamic range", done.stderr)
+            stream = video_stream(self.path("sdr.mov"))
+            self.assertEqual((stream.get("color_transfer"), stream.get("color_primaries")), ("bt709", "bt709"))
+            ffmpeg("-i", source, "-vf", "zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0,"
+                   "zscale=t=bt709:m=bt709:r=tv,format=yuv420p,scale=in_range=tv:out_range=pc,format=gray", "-f",
+                   "rawvideo", self.path("want"))
+            ffmpeg("-i", self.path("sdr.mov"), "-vf", "format=gray", "-f", "rawvideo", self.path("got"))
+            want, got = (pathlib.Path(self.path(name)).read_bytes() for name in ("want", "got"))
+            self.assertEqual(len(want), len(got))
+            self.assertGreater(max(want), 100)
+            self.assertLessEqual(max(abs(a - b) for a, b in zip(want, got)), 3)
+
+    def test_sdr_stays(self):
+        self.encode(make_y4m(self.path("a.y4m")), "-o", self.path("a.mjpeg"))
+        ffmpeg("-i", self.path("a.y4m"), "-c:v", "ffv1", self.path("a.mkv"))
+        for name, options in (("x", ()), ("y", ("--tonemap", "hable"))):
+            self.encode(self.path("a.mkv"), "-o", self.path(name + ".mjpeg"), *options)
+        self.assertEqual(pathlib.Path(self.path("x.mjpeg")).read_bytes(), pathlib.Path(self.path("y.mjpeg")).read_bytes())
+
+
+class OtherSizesTest(ProgramTest):
+    @needs_containers
+    def test_are_left_out(self):
+        """--on-error skip covers a change of size, for encode and copy; without it, both end with 3."""
+        for i, width in enumerate((40, 40, 56, 40)):
+            self.encode(make_ppm(self.path("a.ppm"), width=width, frame=i), "-o", self.path(f"in{i}.jpg"))
+        for command in ("encode", "copy"):
+            done = self.zerorun(command, self.path("in%d.jpg"), "-o", self.path("a.mov"), "-y", code=3)
+            self.assert_sentence(done, "56x30", "--on-error skip")
+            for kind in (".mov", ".avi"):
+                done = self.zerorun(command, self.path("in%d.jpg"), "-o", self.path("a" + kind), "--on-error", "skip",
+                                    "-y")
+                self.assertIn(b"left out", done.stderr)
+                self.assertEqual(video_stream(self.path("a" + kind))["nb_read_frames"], "3")
+                times = [float(p["pts_time"]) for p in probe(self.path("a" + kind), "-show_packets")["packets"]]
+                self.assertEqual([round(t, 2) for t in times], [0.0, 0.04, 0.08])
+
+    @needs_djpeg
+    def test_an_empty_segment(self):
+        """APP1 and COM of length 0, as djpeg and Pillow read them; a table of length 0 stays an error."""
+        self.encode(make_ppm(self.path("a.ppm")), "-o", self.path("a.jpg"))
+        data = pathlib.Path(self.path("a.jpg")).read_bytes()
+        for marker in (b"\xff\xe1", b"\xff\xfe"):
+            for length in (b"\0\0", b"\0\1"):
+                pathlib.Path(self.path("b.jpg")).write_bytes(data[:2] + marker + length + data[2:])
+                self.decode(self.path("b.jpg"), "-o", self.path("b.ppm"), "-y")
+                want = subprocess.run(["djpeg", "-dct", "int", self.path("b.jpg")], capture_output=True, check=True)
+                self.assertEqual(pathlib.Path(self.path("b.ppm")).read_bytes(), want.stdout)
+                self.decode(self.path("b.jpg"), "-o", self.path("c.ppm"), "--strict", code=3)
+        pathlib.Path(self.path("b.jpg")).write_bytes(data[:2] + b"\xff\xdb\0\0" + data[2:])
+        self.decode(self.path("b.jpg"), "-o", self.path("c.ppm"), code=3)
 
 
 class PixelLimitTest(ProgramTest):

@@ -18,6 +18,7 @@
 
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::io {
 
@@ -32,20 +33,56 @@ namespace zerorun::io {
 ///   "dir/*.png"       glob in natural order (input only)
 ///   "dir/"            all images of a directory in natural order (input only)
 ///   "@list.txt"       one path a line, relative to the list's directory; # comments (input only)
+///   "dir/"            files named as those of the input, with another extension (output only; see
+///                     complete_output())
+///   "dir/{name}_{number}.png"  {name} is the name of the input's file without its extension,
+///                     {number} the same as %d (output only)
 ///   "null:"           nothing is kept (output only)
 ///   "md5:FILE"        a line of text for each frame with the MD5 of its packet or samples, as
 ///                     FFmpeg's framemd5; "md5:" writes it to stdout (output only)
+///   "http://...", "https://...", "rtsp://...", "udp://...", "v4l2:/dev/video0"
+///                     a camera or a stream, by FFmpeg (input only). Nothing else opens a socket or
+///                     a device
 ///   anything else     a file. The name of an existing file is never a pattern or glob
 struct Location {
   std::string name;
   std::string format;  ///< "", "y4m", "pnm", "mjpeg", "raw", or a container's name
   std::optional<std::int64_t> start_number;
-  std::vector<std::string> names = {};  ///< if not empty: these files in this order (input only)
+  /// If not empty: these files in this order. Of an output: this file, whatever is in its name.
+  std::vector<std::string> names = {};
 };
+
+/// The picture files of an input.
+struct PictureFiles {
+  std::vector<std::string> paths;
+  std::string folder;  ///< from which sub-folders are counted; empty or with a '/' at its end
+};
+
+/// An output that is a folder, with its pattern: "dir/{name}.png" of "dir/", where `extension` is
+/// png and Location::format is empty. If `input` is one file, {name} becomes its name. Every other
+/// output stays as it is.
+ZERORUN_API Location complete_output(const Location& output, const Location& input,
+                                     const std::string& extension);
+
+/// True for an output with {name}.
+ZERORUN_API bool has_name_word(const Location& output) noexcept;
+
+/// The paths of an output with {name}, one for each of the files; in the sub-folders of the input
+/// if `keeps_tree`. Errors: invalid_argument (the pattern), output_exists (two files get one name,
+/// or the name of another input).
+ZERORUN_API Result<std::vector<std::string>> named_paths(const Location& output,
+                                                         const PictureFiles& files,
+                                                         bool keeps_tree);
+
+/// The name of an output until it is complete: NAME.part, and less of a long name.
+ZERORUN_API std::string part_path(const std::string& path);
 
 /// The path of picture `number` of an output whose name is a pattern, as the sinks write it:
 /// "dir/00042.png" of "dir/%05d.png" and of "dir/#####.png". nullopt for every other name.
 ZERORUN_API std::optional<std::string> numbered_path(const Location& output, std::int64_t number);
+
+/// True for the names of cameras and streams.
+ZERORUN_API bool is_address(const std::string& name) noexcept;
 
 /// True for "null:" and "md5:", which take packets and frames.
 ZERORUN_API bool is_measuring_output(const Location& output);
@@ -82,6 +119,9 @@ struct SampleRules {
   /// Of decoded video, by FFmpeg's names; they override the file. Empty = as the file says, or, if
   /// it does not, by the size of the picture.
   std::string matrix, range;
+  /// How PQ and HLG video becomes SDR of BT.709: a word of FFmpeg's filter tonemap ("hable",
+  /// "mobius", "reinhard"). Empty = the samples stay as they are.
+  std::string tonemap = {};
   std::int64_t max_pixels = StreamLimits{}.max_pixels;  ///< sources set it: SourceOptions::limits
 };
 

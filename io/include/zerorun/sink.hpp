@@ -43,6 +43,9 @@ struct SinkOptions {
   /// The format of raw video (Location::format "raw", or .yuv, .rgb, .raw): as
   /// RawVideo::pixel_format; empty = that of the frames. Samples have full range of their depth.
   std::string raw_format = {};
+  /// For outputs with {name}: SourceInfo::files, and whether their sub-folders are kept.
+  std::shared_ptr<const PictureFiles> files = {};
+  bool keeps_tree = false;
   ContainerContent content;      ///< for containers; what one cannot hold is left out
   std::int64_t first_frame = 0;  ///< of the source, for its time code
 };
@@ -55,6 +58,7 @@ struct Outgoing {
   std::int64_t index = 0;  ///< its place in the output, counted from 0; set it before prepare()
   FrameTime time;          ///< set it before commit()
   std::shared_ptr<const PictureContent> content;  ///< of a frame; set it before prepare()
+  std::string name = {};  ///< Incoming::name, for outputs with {name}; set it before prepare()
 
   // The sink's own: what prepare() leaves to commit().
   std::vector<std::byte> bytes;

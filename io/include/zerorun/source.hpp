@@ -70,6 +70,11 @@ struct SourceOptions {
   bool hardware_video = false;
   /// Of a pattern, glob or directory: only files whose last number before the extension is in here.
   std::optional<FileNumbers> file_numbers = {};
+  double most_seconds = 0;      ///< frames end so long after the first one; 0 = no limit
+  double timeout_seconds = 10;  ///< without data from an address
+  /// False: of a file with several pages the first one, which SourceInfo::picture tells.
+  bool all_pages = true;
+  bool subfolders = false;  ///< a directory means its sub-folders, too
   /// For frames; packets are untouched.
   BrokenFrames broken = BrokenFrames::stop;
   /// Gets name and error of each picture that `broken` did not stop at, on any thread.
@@ -107,8 +112,10 @@ struct SourceInfo {
   /// They are left out, or held with MissingFrames::hold.
   std::int64_t missing_files = 0;
   std::string first_missing_file;
+  std::shared_ptr<const PictureFiles> files;  ///< of the range; null if there are no such files
   bool variable_frame_rate = false;
   bool has_audio = false;
+  bool is_live = false;   ///< an address
   std::string container;  ///< "mov", "matroska", "avi", "y4m", "image sequence", ...
   std::string codec;      ///< "mjpeg", "h264", "png", "rawvideo", ...
   /// With SourceOptions::hardware_video: "NVDEC", or "the CPU" and why; empty if it is no video.
@@ -166,6 +173,8 @@ class ZERORUN_API Source {
   virtual std::string last_name() const = 0;
   /// True for files; pipes cannot be read backwards.
   virtual bool can_seek() const = 0;
+  /// What ended a live input early, for messages; empty if nothing did.
+  virtual std::string notice() const { return {}; }
   /// The next read() gives the frame that is shown at `pts`: the last one of the range whose time
   /// is not after it, or the first. Returns its index, counted as SourceOptions::first_frame is: an
   /// estimate by the average rate if the rate varies and the container lists no frames.

@@ -1,0 +1,218 @@
+# Cameras and networks as INPUT: a server on the loopback address, what it may not lead to, how it may end.
+# SPDX-License-Identifier: MIT
+import http.server
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from support import PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers, video_stream
+
+PART = b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n%s\r\n"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """/live: parts without an end; /parts/N: N parts; /short: cut in the middle; /quiet: one part and then nothing;
+    anything else: a file of the server's folder."""
+
+    def log_message(self, *_):
+        pass
+
+    def begin(self, kind="multipart/x-mixed-replace; boundary=frame", length=None):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def do_GET(self):
+        server = self.server
+        server.asked.append(self.path)
+        parts = [PART % (len(jpeg), jpeg) for jpeg in server.jpegs]
+        try:
+            if self.path.startswith("/parts/"):
+                self.begin()
+                for i in range(int(self.path.split("/")[2])):
+                    self.wfile.write(parts[i % len(parts)])
+            elif self.path == "/live":
+                self.begin()
+                for i in range(1_000_000):
+                    self.wfile.write(parts[i % len(parts)])
+                    time.sleep(0.02)
+            elif self.path == "/short":
+                body = b"".join(parts[:3])
+                self.begin(length=len(body) + 100000)
+                self.wfile.write(body + parts[3][:-200])
+            elif self.path == "/quiet":
+                self.begin()
+                self.wfile.write(parts[0] + parts[1])
+                server.hold.wait(120)
+            else:
+                data = (server.folder / self.path[1:]).read_bytes()
+                begin = int(self.headers.get("Range", "bytes=0-").split("=")[1].split("-")[0])
+                self.send_response(206)
+                self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
+                self.send_header("Content-Length", str(len(data) - begin))
+                self.end_headers()
+                self.wfile.write(data[begin:])
+        except FileNotFoundError:
+            self.send_error(404)
+        except OSError:
+            pass
+
+
+@needs_containers
+class NetworkTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.env = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
+        self.encode(make_y4m(self.path("in.y4m"), frames=4), "-o", self.path("in%d.jpg"))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.asked, self.server.folder, self.server.hold = [], self.dir, threading.Event()
+        self.server.jpegs = [pathlib.Path(self.path(f"in{i}.jpg")).read_bytes() for i in (1, 2, 3, 4)]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.addCleanup(self.server.hold.set)
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server.server_port}/{path}"
+
+    def run_on(self, command, path, *arguments, code=0, **options):
+        return self.zerorun(command, self.url(path) if "://" not in path else path, *arguments, code=code,
+                            env=self.env, **options)
+
+    def frames(self, name):
+        return video_stream(self.path(name))["nb_read_frames"]
+
+    def test_a_camera(self):
+        self.run_on("copy", "parts/6", "-o", self.path("a.mov"))
+        self.assertEqual(self.frames("a.mov"), "6")
+        self.run_on("copy", "live", "-o", self.path("b%d.jpg"), "--frames", "4")
+        for i in range(4):
+            self.assertEqual(pathlib.Path(self.path(f"b{i + 1}.jpg")).read_bytes(), self.server.jpegs[i])
+        self.run_on("encode", "live", "-o", self.path("c.mkv"), "--frames", "5", "--device", "cpu")
+        self.assertEqual(self.frames("c.mkv"), "5")
+        self.run_on("decode", "live", "-o", self.path("d.y4m"), "--frames", "3", "--device", "cpu")
+        self.assertEqual(self.frames("d.y4m"), "3")
+        self.run_on("play", "parts/3", "--no-window", "--device", "cpu")
+
+    def test_duration(self):
+        self.run_on("copy", "live", "-o", self.path("a.avi"), "--duration", "0.4")
+        self.assertIn(int(self.frames("a.avi")), range(1, 11))
+        self.encode(make_y4m(self.path("b.y4m"), frames=50), "-o", self.path("b.mov"), "--duration", "0.6")
+        self.assertEqual(self.frames("b.mov"), "15")
+
+    def test_an_interrupt_writes_a_whole_file(self):
+        process = subprocess.Popen([PROGRAM, "copy", self.url("live"), "-o", self.path("a.mov")], env=self.env,
+                                   stderr=subprocess.PIPE)
+        part = pathlib.Path(self.path("a.mov.part"))
+        self.wait_until(lambda: part.exists() and part.stat().st_size > 20000)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertGreater(int(self.frames("a.mov")), 2)
+
+    def test_the_end_of_a_connection(self):
+        done = self.run_on("copy", "short", "-o", self.path("a.mov"))
+        self.assertIn(b"connection was lost", done.stderr)
+        self.assertEqual(self.frames("a.mov"), "3")
+        for command in ("copy", "encode"):
+            done = self.run_on(command, "quiet", "-o", self.path("b.mkv"), "-y", "--timeout", "1")
+            self.assertIn(b"nothing came for 1 second", done.stderr)
+            self.assertIn(int(self.frames("b.mkv")), (1, 2))
+        self.assert_sentence(self.run_on("copy", "absent", "-o", self.path("c.mov"), code=3), "404")
+        self.assert_nothing_left("c.mov")
+        listener = socket.create_server(("127.0.0.1", 0))  # accepts and says nothing
+        self.addCleanup(listener.close)
+        silent = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        self.assert_sentence(self.run_on("copy", silent, "-o", self.path("c.mov"), "--timeout", "1", code=3),
+                             "nothing came")
+        listener.close()
+        self.assert_sentence(self.run_on("copy", silent, "-o", self.path("c.mov"), code=3), "refused")
+
+    def test_files_of_a_server(self):
+        """Containers, also with the index at the end, pictures and other video."""
+        self.encode(self.path("in.y4m"), "-o", self.path("in.mov"))
+        self.run_on("copy", "in.mov", "-o", self.path("a%d.jpg"))
+        self.assertEqual(pathlib.Path(self.path("a4.jpg")).read_bytes(), self.server.jpegs[3])
+        ffmpeg("-i", self.path("in.y4m"), "-c:v", "mpeg4", self.path("in.mkv"))
+        self.run_on("encode", "in.mkv", "-o", self.path("b.mov"), "--device", "cpu")
+        self.assertEqual(self.frames("b.mov"), "4")
+        self.run_on("decode", "in1.jpg", "-o", self.path("c") + "/", "--device", "cpu")
+        self.assertTrue(os.path.exists(self.path("c/in1.png")))
+
+    def test_no_address_leads_to_another(self):
+        """Playlists and lists name addresses, which are not asked; in files and behind addresses."""
+        other = self.url("parts/2")
+        self.encode(self.path("in.y4m"), "-o", self.path("in.mov"))
+        ffmpeg("-i", self.path("in.mov"), "-c:v", "mpeg2video", "-f", "mpegts", self.path("in.ts"))
+        playlists = {"a.m3u8": f"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{self.url('in.ts')}\n#EXT-X-ENDLIST\n",
+                     "b.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nin.ts\n#EXT-X-ENDLIST\n",
+                     "c.ffconcat": f"ffconcat version 1.0\nfile '{self.url('in.mov')}'\n",
+                     "d.sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 26\n"}
+        for name, text in playlists.items():
+            pathlib.Path(self.path(name)).write_text(text)
+            for source in (self.path(name), name):
+                if source == self.path(name) and name == "b.m3u8":
+                    continue  # names a file
+                self.server.asked.clear()
+                done = self.run_on("encode", source if source == name else self.path(name), "-o", self.path("x.mov"),
+                                   "--device", "cpu", code=3) if source == name else \
+                    self.encode(source, "-o", self.path("x.mov"), code=3, env=self.env)
+                self.assertEqual(set(self.server.asked) - {"/" + name}, set(), done.stderr)
+                self.assert_nothing_left("x.mov")
+        pathlib.Path(self.path("list.txt")).write_text(other + "\n")
+        self.server.asked.clear()
+        self.encode("@" + self.path("list.txt"), "-o", self.path("x.mov"), code=3, env=self.env)
+        self.assertEqual(self.server.asked, [])
+
+    def test_udp(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        sender = subprocess.Popen(["ffmpeg", "-v", "quiet", "-re", "-f", "lavfi", "-i", "testsrc=s=64x48:r=25", "-c:v",
+                                   "mpeg2video", "-g", "5", "-f", "mpegts", f"udp://127.0.0.1:{port}"],
+                                  stdin=subprocess.DEVNULL)
+        self.addCleanup(sender.wait)
+        self.addCleanup(sender.kill)
+        self.run_on("encode", f"udp://127.0.0.1:{port}", "-o", self.path("a.mov"), "--frames", "5", "--device", "cpu")
+        self.assertEqual(self.frames("a.mov"), "5")
+        sender.kill()
+        done = self.run_on("encode", f"udp://127.0.0.1:{port}", "-o", self.path("b.mov"), "--timeout", "1", "--device",
+                           "cpu", code=3)
+        self.assert_sentence(done, "nothing came")
+
+    def test_cameras_that_are_not_there(self):
+        for name in ("v4l2:/dev/video99", "v4l2:" + self.path("in.y4m")):
+            done = self.encode(name, "-o", self.path("a.mov"), code=3)
+            self.assert_sentence(done, name)
+            self.assert_nothing_left("a.mov")
+        self.assert_sentence(self.encode("rtsp://127.0.0.1:1/x", "-o", self.path("a.mov"), "--timeout", "5", code=3),
+                             "refused")
+
+    def test_in_the_sandbox(self):
+        if b"not" in self.zerorun("info", self.path("in1.jpg"), "--sandbox", code=None).stderr:
+            self.skipTest("no sandbox here")
+        self.run_on("copy", "parts/3", "-o", self.path("a.mov"), "--sandbox")
+        self.assertEqual(self.frames("a.mov"), "3")
+
+
+class NoSocketTest(ProgramTest):
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_no_socket_without_an_address(self):
+        make_y4m(self.path("in.y4m"))
+        for arguments in (("encode", self.path("in.y4m"), "-o", self.path("a.mov"), "--device", "cpu"),
+                          ("copy", self.path("a.mov"), "-o", self.path("a.mkv"))):
+            subprocess.run(["strace", "-f", "-e", "trace=network", "-o", self.path("log"), PROGRAM, *arguments],
+                           check=True, capture_output=True)
+            self.assertNotIn("AF_INET", pathlib.Path(self.path("log")).read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

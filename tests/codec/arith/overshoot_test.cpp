@@ -86,14 +86,6 @@ TEST(Overshoot, IsAsFarAsTheMeanAllows) {
   EXPECT_GT(limited, 1000);
 }
 
-TEST(Overshoot, FlatBlocksStay) {
-  for (const int sample : {0, 1, 128, 254, 255}) {
-    Samples block;
-    block.fill(sample);
-    EXPECT_FALSE(overshoot_of(count(block), kMostOvershoot).any()) << sample;
-  }
-}
-
 TEST(Overshoot, OfTextAlone) {
   for (const Tune tune : kAllTunes)
     for (const QuantTables tables : kAllQuantTables)

@@ -30,7 +30,7 @@ Ycc decode(const YccCoding& c, double y, double cb, double cr) {
           (cr - 128 * unit) / (224 * unit)};
 }
 
-/// By way of R'G'B', as in the definitions.
+/// Converts to R'G'B' and back, as the definitions do.
 Ycc change_matrix(const Ycc& in, const LumaWeights& from, const LumaWeights& to) {
   const double r = in.y + 2 * (1 - from.kr) * in.cr, b = in.y + 2 * (1 - from.kb) * in.cb;
   const double g = (in.y - from.kr * r - from.kb * b) / (1 - from.kr - from.kb);

@@ -263,7 +263,7 @@ TEST(TargetQuality, IsThatOfTheBruteForce) {
       Settings settings(params, frame.view());
       for (const bool by_ssim : {false, true})
         for (const int aim : {200, 801, 1240, 1500, 1590}) {
-          // Between the scores of two settings, so that no rounding of a sum decides.
+          // Just below a score, so that the rounding of a sum does not decide.
           const double target = settings.at(aim).scores.of(by_ssim) - 1e-9;
           if (!(target > 0) || target > 200) continue;
           const Coded coded = coded_to(params, frame.view(), goal_of(target, by_ssim));

@@ -1,5 +1,5 @@
 # Nothing is lost in silence: orientation, ICC, EXIF, XMP, tags, time code, fields; alpha and depth.
-# FFmpeg, exiftool and ImageMagick's identify read what zerorun writes.
+# FFmpeg and exiftool read what zerorun writes.
 # SPDX-License-Identifier: MIT
 import itertools
 import json

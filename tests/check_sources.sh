@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Checks the sources as text: layout of the code, who may include whom, first lines, quoted files.
+# Prints how many lines each floor has, and fails above its budget.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 export GIT_CONFIG_GLOBAL=/dev/null  # the user's colours and columns are not for this script
@@ -96,6 +97,27 @@ forbid "public headers include public headers only:" "$include"'(codec|io|cuda|a
   ':(glob)**/include/zerorun/**'
 forbid "the library prints nothing:" '\b(printf|fprintf|puts|fputs) *\(|std::c(out|err)\b' \
   'codec/*.cpp' 'codec/*.hpp' 'io/*.cpp' 'io/*.hpp' 'cuda/*.cu' 'cuda/*.cpp'
+
+# The budgets of a floor's sources in lines, and of all floors without the tests in files.
+code=(cpp hpp cu cuh h py js)
+sources_of() { git ls-files -- "${code[@]/#/$1/*.}"; }  # FOLDER
+floor_files=0
+printf '%8s %8s  %s\n' lines limit floor
+budget() {  # FLOOR LIMIT
+  local files lines
+  mapfile -t files < <(sources_of "$1")
+  lines=$(cat -- "${files[@]}" | wc -l)
+  printf '%8d %8d  %s\n' "$lines" "$2" "$1"
+  [ "$lines" -le "$2" ] || complain "$1 has more lines than its $2"
+  [ "$1" = tests ] || floor_files=$((floor_files + ${#files[@]}))
+}
+budget codec 22000
+budget cuda 20000
+budget io 16500
+budget apps 28500
+budget tests 55000
+printf '%8d %8d  files of codec, cuda, io and apps\n' "$floor_files" 700
+[ "$floor_files" -le 700 ] || complain "codec, cuda, io and apps have more files than their 700"
 
 # The documents. README.md is the front page; every other README.md belongs to the folder that it lies in.
 mapfile -t readmes < <(git ls-files README.md '*/README.md')

@@ -89,11 +89,18 @@ sentences=("codec/attic is no floor of the house" "cuda/attic is no floor of the
   "codec/README.md names base/planted.hpp, which does not exist"
   "codec/README.md names pipeline/*.planted.py, which does not exist"
   "codec/README.md names tests/planted.sh, which does not exist"
-  ".github/CONTRIBUTING.md names codec/api/planted.cpp, which does not exist")
+  ".github/CONTRIBUTING.md names codec/api/planted.cpp, which does not exist"
+  "codec has more lines than its 22000" "cuda has more lines than its 20000" "io has more lines than its 16500"
+  "apps has more lines than its 28500" "tests has more lines than its 55000"
+  "codec, cuda, io and apps have more files than their 700")
 mkdir "$copy/tree/codec/attic" "$copy/tree/cuda/attic"
 echo "// SPDX-License-Identifier: MIT" |
   tee "$copy/tree/codec/attic/planted.hpp" >"$copy/tree/cuda/attic/planted.cu"
 echo "// no licence" >"$copy/tree/codec/base/planted_licence.hpp"
+# As many lines as a floor may have, in a kind of source that no other rule looks at; and as many files as all may have.
+budget() { head -n "$2" < <(yes '') >"$copy/tree/$1/planted_lines.js"; }  # FLOOR LIMIT
+eval "$(grep -E '^budget [a-z]+ [0-9]+$' "$checker")"
+touch "$copy"/tree/io/base/planted_{1..700}.js
 echo "// more" >>"$copy/tree/samples/encode_minimal.cpp"
 echo "\`codec/api/planted.cpp\`" >>"$copy/tree/.github/CONTRIBUTING.md"
 echo "# more" >>"$copy/tree/tests/install/consumer/CMakeLists.txt"

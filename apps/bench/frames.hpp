@@ -42,7 +42,7 @@ struct FrameSet {
 
   ConstFrameView view(std::size_t i) const { return frames[i].view(); }
   std::size_t size() const noexcept { return frames.size(); }
-  double raw_bytes() const;     ///< of one frame, without padding; the mean
+  double raw_bytes() const;     ///< mean bytes of a frame without padding
   std::size_t largest() const;  ///< index of the frame with the most pixels
 };
 

@@ -84,7 +84,7 @@ T value_of(const char* option, const std::string& word, const std::vector<T>& va
 
 /// The commands that measure the same again, with every default spelled out.
 std::string command_text(const Options& options, const Selection& selection);
-/// Of one case.
+/// The command that measures one case again.
 std::string command_of(const Options& all, const Selection& selection, const Case& what);
 
 }  // namespace zerorun::app::bench

@@ -31,9 +31,9 @@ class QualitySearch {
       : wanted_(log_of(loss_wanted)), low_{low, std::nullopt}, high_{high, std::nullopt} {}
 
   bool is_done() const { return is_done_; }
-  /// The quality that was found; nothing: the highest one is not near enough. Valid when done.
+  /// Valid when done: the quality that was found; empty if the highest one is not near enough.
   std::optional<int> found() const { return has_high_ ? std::optional(high_.at) : std::nullopt; }
-  /// Those among which it is: above `low`, up to `high`.
+  /// The quality lies above low() and is at most high().
   int low() const { return low_.at; }
   int high() const { return high_.at; }
 

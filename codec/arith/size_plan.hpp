@@ -19,7 +19,7 @@ class SizePoints {
  public:
   static constexpr int kMost = 40;
 
-  /// `other_bytes`: of the stream around the scan, without the values of optimal tables.
+  /// `other_bytes`: bytes of the stream beside the scan and the values of optimal tables.
   ZR_HD void start(std::uint64_t other_bytes, std::uint64_t blocks, std::uint64_t counted_blocks) {
     count_ = 0;
     other_bytes_ = other_bytes;
@@ -332,7 +332,7 @@ class SizePlan {
     return {most - most / 8, most - most / 32};
   }
 
-  /// The last coding becomes the best one, or that of the smallest stream.
+  /// Codes the best setting once more, or the smallest stream if no setting fits.
   ZR_HD void settle() {
     is_settling_ = true;
     setting_ = best_.bytes != 0 ? best_.setting : smallest_setting();

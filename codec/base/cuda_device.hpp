@@ -23,7 +23,7 @@ Status cuda_backend_check(int device);
 /// Why cuda_backend_devices() is empty, in the driver's words.
 std::string cuda_backend_absence();
 
-/// For every device. Errors: no_device, out_of_memory, device_failure.
+/// Pinned memory that every device can use. Errors: no_device, out_of_memory, device_failure.
 Result<std::byte*> cuda_allocate_pinned(std::size_t bytes);
 void cuda_release_pinned(std::byte* memory) noexcept;
 

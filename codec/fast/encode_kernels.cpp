@@ -350,7 +350,7 @@ struct BitPutter {
     s.pending = pending;
     s.free = free;
   }
-  /// 1..54 bits.
+  /// Appends the lower `length` bits, 1..54 of them.
   HWY_INLINE void put(std::uint64_t bits, int length) {
     free -= length;
     if (HWY_LIKELY(free > 0)) {

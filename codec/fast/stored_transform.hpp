@@ -15,9 +15,9 @@ class StoredTransform {
  public:
   explicit StoredTransform(CpuTarget target) : kernels_(decode_kernels(target)) {}
 
-  /// Before transform_row() on `workers` threads.
+  /// Comes first; afterwards `workers` threads may call transform_row().
   void begin(int workers);
-  /// One row of blocks of the plane. `dequant` is of quantisation that may leave 16 bits.
+  /// Transforms one row of blocks of the plane. Products with `dequant` may need more than 16 bits.
   void transform_row(const StoredBlocks& blocks, std::int32_t row, const DequantRows& dequant,
                      const SamplePlane& plane, int worker);
 

@@ -35,7 +35,7 @@ class ProgressiveFrame {
               ThreadPool* pool, const Unstuff& unstuff, std::span<ScanOutcome> outcomes);
 
   const StoredBlocks& blocks(std::size_t component) const { return blocks_[component]; }
-  /// As it stood at the component's first scan, as in libjpeg.
+  /// The table at the component's first scan; later ones do not count, as in libjpeg.
   const QuantTable& quant(std::size_t component) const { return quant_[component]; }
 
   /// Into `out`, which has the frame's shape.

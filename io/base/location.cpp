@@ -351,7 +351,7 @@ std::string format_of(const Location& location) {
 namespace {
 
 struct Container {
-  std::string_view format;  // the extension or word
+  std::string_view format;  // the extension, or the word of --format
   std::string_view muxer;   // libavformat's name
 };
 constexpr std::array kContainers{

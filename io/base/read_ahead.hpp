@@ -24,8 +24,8 @@ class ReadAhead {
     std::size_t bytes;  ///< fewer than kBlockBytes at the end and before an error
     int error;          ///< errno of the read behind these bytes; 0: none
   };
-  /// Waits for the next block and puts it in place of `block`, whose memory is used again. Nothing
-  /// comes behind a block that is not full.
+  /// Waits for the next block and puts it in place of `block`, whose memory is used again. A block
+  /// that is not full is the last one.
   Outcome next(std::vector<std::byte>& block);
 
  private:

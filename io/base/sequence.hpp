@@ -35,7 +35,8 @@ struct NameGaps {
 /// What is missing between `names`, which are sorted, if they differ in one ascending number alone.
 NameGaps find_name_gaps(const std::vector<std::string>& names);
 
-/// Puts the missing names into `names`. Returns how many; none if they are more than `limit`.
+/// Adds the missing names to `names` and returns their number. Adds none if there are more than
+/// `limit`.
 std::int64_t fill_name_gaps(std::vector<std::string>& names, std::int64_t limit);
 
 /// Leaves the names whose number is `first` to `last`.

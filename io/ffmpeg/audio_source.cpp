@@ -182,7 +182,7 @@ Status FfmpegAudio::send_next() {
       return Status::ok();
     }
     const bool is_ours = packet_->stream_index == stream_->index;
-    if (is_ours) avcodec_send_packet(decoder_.get(), packet_.get());  // damage is left out
+    if (is_ours) avcodec_send_packet(decoder_.get(), packet_.get());  // a damaged packet is skipped
     av_packet_unref(packet_.get());
     if (is_ours) return Status::ok();
   }

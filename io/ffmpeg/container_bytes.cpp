@@ -74,7 +74,7 @@ class HeadReader {
 
  private:
   std::size_t left() const noexcept { return head_.size() - at_; }
-  /// Bytes of a variable-size integer, by its first one; 9 if that is 0, or at the end.
+  /// Length of a variable-size integer in bytes, by its first byte; 9 if that is 0 or missing.
   std::size_t length() const noexcept {
     if (left() == 0) return 9;
     return static_cast<std::size_t>(std::countl_zero(std::to_integer<std::uint8_t>(head_[at_]))) +

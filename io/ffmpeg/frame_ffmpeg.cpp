@@ -101,7 +101,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
   }
 
  private:
-  /// What the caller says counts more than what the file says.
+  /// The rules of the caller replace what the file says.
   void apply_rules(AVFrame& picture) const {
     if (const int matrix = av_color_space_from_name(rules_.matrix.c_str()); matrix >= 0)
       picture.colorspace = static_cast<AVColorSpace>(matrix);

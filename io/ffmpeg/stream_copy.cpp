@@ -160,7 +160,8 @@ Result<bool> StreamCopy::read_packet() {
   }
 }
 
-/// Zeros from the start up to packet_, the first one of its track; that packet if there is no gap.
+/// Silence from the start up to packet_, the first packet of its track; packet_ itself if there is
+/// no gap.
 Result<const AVPacket*> StreamCopy::silence(Track& track) {
   const AVCodecParameters& codec = *track.stream->codecpar;
   constexpr std::int64_t kMostSeconds = 600;

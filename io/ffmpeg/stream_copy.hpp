@@ -59,7 +59,7 @@ class StreamCopy {
   double start_ = 0, end_ = -1;
   bool copies_sound_ = false, copies_others_ = false;
   PacketPtr packet_, silence_;
-  bool pending_ = false;  // packet_ is for a later call
+  bool pending_ = false;  // packet_ was read and is written by a later call
   bool at_end_ = false;
 };
 

@@ -29,9 +29,9 @@ struct Counters {
 struct DecoderState {
   std::string device = "auto";                    // under the object lock
   gint64 max_pixels = StreamLimits{}.max_pixels;  // under the object lock
-  StreamLimits limits;                            // of the decoders
+  StreamLimits limits;                            // for the decoders
   std::optional<Decoder> decoder;                 // on one device
-  std::unique_ptr<DecodeFlight> flight;           // instead of it, on several devices
+  std::unique_ptr<DecodeFlight> flight;           // in place of `decoder`, on several devices
   /// Size and sampling of the last image in flight.
   std::string shape;
   std::unique_ptr<GstVideoCodecState, decltype(&gst_video_codec_state_unref)> input{

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shlex
 import signal
 import subprocess
 import time
@@ -78,19 +77,6 @@ class BenchFilesTest(ProgramTest):
             for row in case["rows"]:
                 if row["coder"] == "zerorun":
                     self.assert_whole(row, frames)
-
-    def test_the_command_of_a_row_measures_that_row(self):
-        y4m = make_y4m(self.path("in.y4m"), 64, 48, 3)
-        report, _ = self.bench(y4m, "--operation", "encode", "--no-peers", "--only",
-                               "zerorun/*>mjpeg/*")
-        rows = [row for row in report["cases"][0]["rows"] if row["coder"] == "zerorun"]
-        self.assertEqual(len(rows), 1)
-        words = shlex.split(rows[0]["command"])
-        again = self.path("again.json")
-        self.zerorun(*words[1:], "--json", again)
-        case = json.loads(pathlib.Path(again).read_text())["cases"][0]
-        self.assertEqual([r["id"] for r in case["rows"] if r["coder"] == "zerorun"],
-                         [rows[0]["id"]])
 
     def test_what_cannot_be_read_is_an_error_and_leaves_nothing(self):
         for source, code in ((self.path("absent.y4m"), 3), ("-", 2)):

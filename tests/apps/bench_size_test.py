@@ -1,9 +1,7 @@
 # bench --target-size: every row codes to the size, and what cannot is left out.
 # SPDX-License-Identifier: MIT
-import csv
 import json
 import pathlib
-import shlex
 
 from support import ProgramTest, make_y4m
 
@@ -40,20 +38,6 @@ class BenchSizeTest(ProgramTest):
         self.assertEqual(named, ["libjpeg-turbo", "FFmpeg", "stages", "decode"])
         notes = self.bench("--target-size", "5k", "--no-peers", "--operation", "encode")[0]["cases"][0]["notes"]
         self.assertEqual([note.split(":")[0] for note in notes], ["stages"])
-
-    def test_reports_and_the_command_name_the_size(self):
-        table, page = self.path("t.csv"), self.path("t.html")
-        report, text = self.bench("--target-size", "5.5k", "-q", "50,90", "--csv", table, "--html", page)
-        self.assertEqual(len(report["cases"]), 1, "quality does not count")
-        with open(table, newline="") as file:
-            self.assertEqual({row["target_size"] for row in csv.DictReader(file)}, {"5500"})
-        self.assertIn('"target_size":5500', pathlib.Path(page).read_text())
-        words = shlex.split(report["cases"][0]["rows"][0]["command"])
-        self.assertNotIn("--quality", words)
-        again = self.path("again.json")
-        self.zerorun(*words[1:], "--json", again)
-        first, second = (r["cases"][0]["rows"][0] for r in (report, json.loads(pathlib.Path(again).read_text())))
-        self.assertEqual((first["id"], first["stream_bytes"]), (second["id"], second["stream_bytes"]))
 
     def test_compare_keeps_sizes_apart(self):
         names = []

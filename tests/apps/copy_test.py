@@ -1,7 +1,6 @@
 # zerorun copy: the same JPEG streams, in every direction.
 # SPDX-License-Identifier: MIT
 import hashlib
-import json
 import pathlib
 
 from support import (ProgramTest, ffmpeg, make_y4m, needs_containers, probe, video_stream)
@@ -84,21 +83,6 @@ class CopyTest(ProgramTest):
         whole = pathlib.Path(self.path("whole.jpg")).read_bytes()
         self.assertIn(b"\xff\xc4", whole)
         self.assertEqual(self.decode(self.path("whole.jpg"), "-o", "-", "--quiet").stdout,
-                         self.decode(self.path("01.jpg"), "-o", "-", "--quiet").stdout)
-
-    def test_an_index_of_earlier_programs_is_any_segment(self):
-        """Early programs wrote an index of the scan into APP9. Nothing reads it, and it stays."""
-        plain = self.jpegs(1)[0]
-        index = b"zerorun\0\1\1" + bytes(4) + bytes([0, 200, 0, 20] * 6)
-        old = plain[:2] + b"\xff\xe9" + (2 + len(index)).to_bytes(2, "big") + index + plain[2:]
-        pathlib.Path(self.path("old.jpg")).write_bytes(old)
-        self.zerorun("copy", self.path("old.jpg"), "-o", self.path("old.mjpeg"))
-        self.zerorun("copy", self.path("old.mjpeg"), "-o", self.path("back.jpg"))
-        for name in ("old.mjpeg", "back.jpg"):
-            self.assertEqual(pathlib.Path(self.path(name)).read_bytes(), old)
-        said = json.loads(self.zerorun("info", self.path("back.jpg"), "--json").stdout)
-        self.assertIn(("APP9", len(index)), [(s["marker"], s["bytes"]) for s in said["jpeg"]["segments"]])
-        self.assertEqual(self.decode(self.path("back.jpg"), "-o", "-", "--quiet", "--strict").stdout,
                          self.decode(self.path("01.jpg"), "-o", "-", "--quiet").stdout)
 
     def test_what_is_refused(self):

@@ -100,36 +100,10 @@ class DepthTest(ProgramTest):
         self.check(self.decoded(self.y4m("FULL")), self.VALUE * 255 / 1023)
         self.check(self.decoded(self.y4m("LIMITED")), (self.VALUE - 64) * 255 / 876)
 
-    def test_raw_video(self):
-        path = self.dir / "in.raw"
-        path.write_bytes(self.plane(self.VALUE) + 2 * self.plane(512))
-
-        def run(*options):
-            done = self.encode(path, "-o", self.path("o.jpg"), "--size", "32x32", "--pix-fmt",
-                               "yuv444p10le", "-q", 100, "-y", *options)
-            self.assertEqual(done.stderr.count(b"--dither"), 0 if options else 1, done.stderr)
-            return y4m_frames(self.decode(self.path("o.jpg"), "-o", "-", "--quiet").stdout)[0]
-        levels, mean, dithered = self.means(run)
-        exact = (self.VALUE - 64) * 255 / 876
-        self.assertEqual(levels, {round(exact)})
-        self.assertAlmostEqual(mean, exact, delta=0.1)
-        self.assertGreater(len(dithered), 1)
-
     @needs_containers
     def test_video(self):
         ffmpeg("-i", self.y4m("LIMITED"), "-c:v", "ffv1", self.path("in.mkv"))
         self.check(self.decoded(self.path("in.mkv")), (self.VALUE - 64) * 255 / 876)
-
-    @needs_containers
-    def test_rgb_video(self):
-        ffmpeg("-f", "rawvideo", "-pix_fmt", "gbrp10le", "-s", "32x32", "-i", "/dev/stdin", "-c:v",
-               "ffv1", self.path("in.mkv"), input=3 * self.plane(self.VALUE))
-        self.decode(self.path("in.mkv"), "-o", self.path("o.ppm"), "--dither", "ordered")
-        samples = pathlib.Path(self.path("o.ppm")).read_bytes()[-3 * SIZE:]
-        exact = self.VALUE * 255 / 1023
-        self.assertAlmostEqual(sum(samples) / len(samples), exact, delta=0.2)
-        self.assertEqual(set(samples), {int(exact), int(exact) + 1})
-
 
 class RawRulesTest(ProgramTest):
     def raw(self, y, cb, cr):

@@ -1,5 +1,5 @@
 # Nothing is lost in silence: orientation, ICC, EXIF, XMP, tags, time code, fields; alpha and depth.
-# FFmpeg, exiftool and ImageMagick's identify read what zerorun writes.
+# FFmpeg and exiftool read what zerorun writes.
 # SPDX-License-Identifier: MIT
 import itertools
 import json
@@ -14,7 +14,6 @@ from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, 
                      video_stream)
 
 needs_exiftool = unittest.skipUnless(shutil.which("exiftool"), "exiftool is not installed")
-needs_identify = unittest.skipUnless(shutil.which("identify"), "ImageMagick is not installed")
 
 
 def exiftool(*arguments):
@@ -178,23 +177,6 @@ class PictureTest(ProgramTest):
         self.assertEqual(tags_of(self.path("none.jpg"), "EXIF:Make", "XMP-dc:Title"),
                          {"EXIF:Make": None, "XMP-dc:Title": None})
 
-    @needs_identify
-    @needs_opencv
-    def test_identify_reads_them(self):
-        self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", self.path("in.jpg"))
-        self.tagged("in.jpg")
-        self.encode(self.path("in.jpg"), "-o", self.path("out.jpg"))
-        for kind in ("png", "tif", "webp"):
-            self.decode(self.path("in.jpg"), "-o", self.path("out." + kind))
-        # ImageMagick 6 reads the EXIF of JPEG files alone, ImageMagick 7 that of others too. 6 complains about
-        # the XMP of every WebP file, webpmux's too: only what it says on stdout counts.
-        for kind, maker in (("jpg", "Maker"), ("png", "(Maker)?"), ("tif", "(Maker)?"), ("webp", "(Maker)?")):
-            done = subprocess.run(["identify", "-format", "%m %w %[EXIF:Make] %[icc:description]",
-                                   self.path("out." + kind)], capture_output=True, text=True)
-            self.assertRegex(done.stdout, f"40 {maker} swapped red and green", kind + done.stderr)
-        done = subprocess.run(["convert", self.path("out.tif"), "icc:-"], capture_output=True)
-        self.assertEqual(done.stdout, swapped_profile())
-
     @needs_opencv
     def test_each_picture_of_a_sequence_keeps_its_own(self):
         for i in (1, 2, 3):
@@ -307,52 +289,6 @@ class ContainerTest(ProgramTest):
 
 
 class LossTest(ProgramTest):
-    @needs_opencv
-    def test_alpha(self):
-        pixels = bytes([200, 100, 50, 128] * 16 * 16)
-        source = png(self.path("in.png"), 16, 16, 4, 8, pixels)
-        note = self.encode(source, "-o", self.path("a.jpg")).stderr
-        self.assertEqual(note.count(b"--alpha"), 1)
-        for word, want in (("ignore", (200, 100, 50)), ("black", (100, 50, 25)),
-                           ("premultiply", (100, 50, 25)), ("white", (227, 177, 152))):
-            done = self.encode(source, "-o", self.path("a.jpg"), "-y", "-q", 100, "--subsampling",
-                               "444", "--alpha", word)
-            self.assertNotIn(b"--alpha", done.stderr)
-            self.decode(self.path("a.jpg"), "-o", self.path("a.ppm"), "-y")
-            got = ppm_pixels(pathlib.Path(self.path("a.ppm")).read_bytes())[8][8]
-            for a, b in zip(want, got):
-                self.assertAlmostEqual(a, b, delta=3, msg=word)
-
-    @needs_opencv
-    def test_sixteen_bits(self):
-        value = 100 * 257 + 64  # a quarter between two greys
-        source = png(self.path("in.png"), 64, 64, 1, 16, struct.pack(">H", value) * 64 * 64)
-        note = self.decode(source, "-o", self.path("r.pgm")).stderr
-        self.assertEqual(note.count(b"16 bits a sample become 8"), 1)
-        done = self.decode(source, "-o", self.path("d.pgm"), "--dither", "ordered")
-        self.assertNotIn(b"--dither", done.stderr)
-        rounded = pathlib.Path(self.path("r.pgm")).read_bytes()[-64 * 64:]
-        dithered = pathlib.Path(self.path("d.pgm")).read_bytes()[-64 * 64:]
-        self.assertEqual(set(rounded), {100})
-        self.assertEqual(set(dithered), {100, 101})
-        self.assertAlmostEqual(sum(dithered) / len(dithered), value / 257, delta=0.02)
-
-    @needs_containers
-    def test_matrix_and_range(self):
-        ffmpeg("-f", "lavfi", "-i", "color=0x40C020:s=64x48:d=0.2:r=25", "-c:v", "ffv1", "-pix_fmt",
-               "yuv444p", self.path("in.mkv"))
-        done = self.encode(self.path("in.mkv"), "-o", self.path("a.mov"))
-        self.assertIn(b"--matrix", done.stderr)
-        pixels = {}
-        for options in ((), ("--matrix", "601"), ("--matrix", "709"), ("--range", "full")):
-            self.decode(self.path("in.mkv"), "-o", self.path("%d.ppm"), "-y", *options)
-            pixels[options] = ppm_pixels(pathlib.Path(self.path("1.ppm")).read_bytes())[9][9]
-        self.assertEqual(pixels[()], pixels[("--matrix", "601")])
-        self.assertNotEqual(pixels[()], pixels[("--matrix", "709")])
-        self.assertNotEqual(pixels[()], pixels[("--range", "full")])
-        done = self.encode(self.path("in.mkv"), "-o", self.path("b.mov"), "--matrix", "601",
-                           "--range", "limited")
-        self.assertNotIn(b"--matrix", done.stderr)
 
     @unittest.skipUnless(shutil.which("cjpeg"), "cjpeg is not installed")
     def test_info_of_refused_kinds(self):

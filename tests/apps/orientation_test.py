@@ -1,11 +1,8 @@
 # Turned and mirrored pictures in containers: `encode` and `copy` write what FFmpeg reads, and back.
 # SPDX-License-Identifier: MIT
 import pathlib
-import shutil
-import subprocess
-import unittest
 
-from metadata_test import needs_exiftool, ppm_pixels, tags_of, turned
+from metadata_test import ppm_pixels, turned
 from support import ProgramTest, ffmpeg, needs_containers
 
 # Exif 2.32, 4.6.4, as mirroring left to right followed by a clockwise turn.
@@ -76,17 +73,6 @@ class TurnedVideoTest(ProgramTest):
             self.assertEqual(pathlib.Path(self.path("same.jpg")).read_bytes(),
                              pathlib.Path(jpeg).read_bytes())
 
-    @unittest.skipUnless(shutil.which("jpegtran"), "jpegtran is not installed")
-    def test_a_progressive_picture_is_turned_too(self):
-        subprocess.run(["jpegtran", "-progressive", "-copy", "all", "-outfile", self.path("p.jpg"),
-                        self.portrait(7)], check=True)
-        self.zerorun("copy", self.path("p.jpg"), "-o", self.path("p.mov"), "--quiet")
-        info = self.info(self.path("p.mov"))
-        self.assertEqual((info["mirrored"], info["rotation_degrees"]), TURNS[7])
-        self.zerorun("copy", self.path("p.mov"), "-o", self.path("back.jpg"), "--quiet")
-        self.assertEqual(pathlib.Path(self.path("back.jpg")).read_bytes(),
-                         pathlib.Path(self.path("p.jpg")).read_bytes())
-
     def test_what_cannot_say_it_is_noted(self):
         self.zerorun("copy", self.portrait(7), "-o", self.path("turned.mov"), "--quiet")
         for kind in ("mkv", "avi", "mjpeg"):
@@ -120,10 +106,3 @@ class TurnedVideoTest(ProgramTest):
         data = self.zerorun("copy", self.path("mixed.mov"), "-o", "-", "--quiet").stdout
         orientations = [picture[picture.index(b"Exif\0\0") + 24] for picture in data.split(b"\xff\xd8")[1:]]
         self.assertEqual(orientations, [1, 1, 3])
-
-    @needs_exiftool
-    def test_exiftool_reads_the_rotation(self):
-        for orientation in (6, 3, 8):
-            self.encode(self.portrait(orientation), "-o", self.path("o.mov"), "-y", "--quiet")
-            self.assertEqual(tags_of(self.path("o.mov"), "Rotation")["Rotation"],
-                             TURNS[orientation][1])

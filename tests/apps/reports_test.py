@@ -7,7 +7,7 @@ import pathlib
 import re
 
 from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
-                     needs_opencv, needs_terminal)
+                     needs_terminal)
 
 
 class StatsTest(ProgramTest):
@@ -188,26 +188,12 @@ class ProgressTest(ProgramTest):
             pathlib.Path(deep % number).write_bytes(b"P5 64 48 1000 " + bytes(2 * 64 * 48))
         self.assertIn("convert", self.steps_of("encode", deep, "-o", coded))
 
-    @needs_opencv
-    def test_pixels_are_packed_for_libraries_of_pictures(self):
-        coded = self.path("o.mjpeg")
-        self.encode(self.y4m, "-o", coded)
-        self.assertIn("convert", self.steps_of("decode", coded, "-o", self.path("%d.bmp")))
-        self.assertIn("convert", self.steps_of("encode", self.path("%d.bmp"), "-o", coded))
-        self.assertNotIn("convert", self.steps_of("decode", coded, "-o", self.path("%d.png")))
-
     @needs_containers
     def test_video_is_decoded_while_it_is_read_and_then_converted(self):
         """Lanes did nothing but convert its samples, and that was called decoding."""
         ffmpeg("-i", self.y4m, "-c:v", "mpeg4", "-pix_fmt", "yuv420p", "-s", "64x48", self.path("v.mp4"))
         steps = self.steps_of("encode", self.path("v.mp4"), "-o", self.path("o.mjpeg"))
         self.assertLessEqual({"read", "convert", "code"}, steps)
-
-    def test_pipes_have_steps_too(self):
-        with open(self.y4m, "rb") as source:
-            done = self.encode("-", "-o", "-", "--progress", "json", stdin=source)
-        end = json.loads(done.stderr.splitlines()[-1])
-        self.assertLessEqual({"read", "code", "write"}, self.check_steps(end["summary"]))
 
     def test_plain_lines(self):
         done = self.encode(self.y4m, "-o", self.path("o.mjpeg"), "--progress", "plain")

@@ -62,14 +62,6 @@ class SeveralDevicesTest(ProgramTest):
         alone = self.run_on("decode", out, "-o", "md5:", "--device", "cpu")
         self.assertEqual(done.stdout, alone.stdout)
 
-    def test_the_first_device_may_fail(self):
-        wanted = self.reference()
-        out = self.path("a.mjpeg")
-        for frames in (1, 7, 12):  # before the first one it is a device that cannot be used
-            done = self.run_until_told("cuda:0 failed", "encode", self.source, "-o", out, "-y",
-                                       "--device", "cuda:0,1,2", failing=f"0@{frames}")
-            self.assertEqual(pathlib.Path(out).read_bytes(), wanted, done.stderr)
-
     def test_the_run_fails_when_none_is_left(self):
         done = self.run_on("encode", self.source, "-o", self.path("a.mjpeg"), "--device",
                            "cuda:1", failing="1@3", code=5)
@@ -84,11 +76,6 @@ class SeveralDevicesTest(ProgramTest):
         text = (done.stdout + done.stderr).decode()
         self.assertIn(f"{FRAMES} frames", text)
         self.assertNotIn("broken", text)
-
-    def test_lists_that_are_wrong(self):
-        for device, code in (("cuda:0,0", 2), ("cuda:0,", 2), ("cuda:0,7", 5), ("cuda:all,1", 2)):
-            done = self.run_on("encode", self.source, "-o", "null:", "--device", device, code=code)
-            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
 
     def test_the_program_itself_pretends_nothing(self):
         environment = {**os.environ, "ZERORUN_TEST_DEVICES": "3"}

@@ -38,11 +38,6 @@ class SizeTest(ProgramTest):
                     done = subprocess.run(["djpeg", "-outfile", os.devnull], input=frame, capture_output=True)
                     self.assertEqual((done.returncode, done.stderr), (0, b""))
 
-    def test_bytes_do_not_depend_on_threads(self):
-        for options in (["--target-size", "9000"], ["--bitrate", "3M"]):
-            one = self.frames("--threads", "1", *options)
-            self.assertEqual(self.frames("--threads", "4", *options), one)
-
     def test_max_frame_size_leaves_smaller_frames_alone(self):
         plain = self.frames("-q", "80")
         largest = max(map(len, plain))
@@ -105,13 +100,6 @@ class SizeTest(ProgramTest):
                                  f"--bitrate {rate[1]} and its bucket leave no more for this frame")
             self.assertFalse(os.path.exists(self.path("no.mjpeg")))
 
-    def test_own_tables_are_noted_as_such(self):
-        tables = self.path("tables.txt")
-        pathlib.Path(tables).write_text(" ".join(["9"] * 128))
-        for frame in self.frames("--qtables", tables, "--note-setting", "--frames", "0:2"):
-            self.assertIn(b"\xff\xfe\x00\x15zerorun: own tables", frame)
-            self.assertNotIn(b"quality", frame)
-
     def stats(self, *options):
         self.frames(*options, "--stats", self.path("s.csv"))
         with open(self.path("s.csv"), newline="") as file:
@@ -133,25 +121,6 @@ class SizeTest(ProgramTest):
                 plain = self.stats("-q", str(lower), "--psnr", "--frames", "0:1", *options)
                 self.assertLess(float(plain[0]["psnr"]), float(target))
                 self.assertEqual(plain[0]["reached"], "")
-
-    def test_target_ssim_is_what_play_measures(self):
-        rows = self.stats("--target-ssim", "0.95", "--frames", "0:3")
-        for row in rows:
-            self.assertGreaterEqual(float(row["reached"]), 0.95)
-            self.assertLess(float(row["reached"]), 0.96)
-        self.encode(self.source, "-o", self.path("s.mjpeg"), "--target-ssim", "0.95", "--frames", "0:3", "-y")
-        self.encode(self.source, "-o", self.path("better.mjpeg"), "--target-ssim", "0.99", "--frames", "0:3", "-y")
-        self.assertGreater(os.path.getsize(self.path("better.mjpeg")), os.path.getsize(self.path("s.mjpeg")))
-
-    def test_targets_of_quality_do_not_depend_on_threads_and_shards(self):
-        for options in (["--target-psnr", "38"], ["--target-ssim", "0.96"]):
-            one = self.frames("--threads", "1", *options)
-            self.assertEqual(self.frames("--threads", "4", *options), one)
-            joined = self.path(options[0] + ".mjpeg")
-            for part in ("0/2", "1/2"):
-                self.encode(self.source, "-o", joined, "--shard", part, *options)
-            self.zerorun("concat", joined)
-            self.assertEqual(split_jpegs(pathlib.Path(joined).read_bytes()), one)
 
     def test_one_colour_reaches_everything_with_the_lowest_quality(self):
         grey = self.path("grey.y4m")

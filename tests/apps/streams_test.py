@@ -138,15 +138,6 @@ class StreamsTest(ProgramTest):
         self.zerorun("decode", self.path("drops.avi"), "-o", self.path("d.y4m"), "--device", "cpu")
         self.assertEqual(len(y4m_frames(pathlib.Path(self.path("d.y4m")).read_bytes())), 6)
 
-    @needs_containers
-    def test_two_ticks_apart(self):
-        jpegs = self.jpegs(6)
-        slow = [data for jpeg in jpegs for data in (jpeg, b"")]
-        pathlib.Path(self.path("slow.avi")).write_bytes(avi(slow, rate=50))
-        self.zerorun("decode", self.path("slow.avi"), "-o", self.path("slow.y4m"), "--device", "cpu")
-        self.assertEqual(len(y4m_frames(pathlib.Path(self.path("slow.y4m")).read_bytes())), 6)
-
-
 class NamesTest(ProgramTest):
     def test_byte_order_mark_of_a_list(self):
         self.encode(make_y4m(self.path("a.y4m"), frames=2), "-o", self.path("p%d.jpg"))

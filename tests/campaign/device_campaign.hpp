@@ -36,16 +36,8 @@ int changed_bytes(const DeviceRun& run);
 int cut_streams(const DeviceRun& run);
 /// R1, R3, R4: the files of folders, in all three outputs.
 int files_of(const DeviceRun& run, const Folders& folders);
-/// R15: the files and damaged streams, decoded in memory that was full of 0xAA, of 0x55, and of
-/// another picture. No result may show which.
-int poisoned(const DeviceRun& run, const Folders& folders);
-/// R16: small files and frames, 100 times in other orders, by 1, 2 and 8 coders side by side.
-int repeated(const DeviceRun& run, const Folders& folders);
 /// R14: `count` of the every_shape_count() pairs of a size and a format, from `first` on, in every
 /// way that has kernels of its own.
 int every_shape(const DeviceRun& run, std::int64_t count, std::int64_t first);
 std::int64_t every_shape_count();
-/// R17: all sizes up to 64x64 in five samplings, with and without restart intervals.
-int every_size(const DeviceRun& run);
-
 }  // namespace zerorun::test

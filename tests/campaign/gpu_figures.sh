@@ -1,7 +1,7 @@
 # The GPU's part of the figures, for `tests/campaign.sh --gpu`: function gpu_R7 is the row R7-gpu of the table.
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
-gpu_figures=(R1 R3 R4 R6 R7 R8 R10 R13 R14 R15 R16 R17)
+gpu_figures=(R1 R3 R4 R6 R7 R8 R10 R13 R14)
 goals+=(
   [R1-gpu]="valid and tolerated files: CUDA gives status, report, samples and coefficients of the CPU"
   [R3-gpu]="corrupt and hostile files: CUDA gives status, report, samples and coefficients of the CPU"
@@ -12,9 +12,6 @@ goals+=(
   [R10-gpu]="every CUDA call fails once on a GPU, or its memory is exhausted: an error, no leak, the next call works"
   [R13-gpu]="soak: 20 minutes on GPUs, no error, no growth of memory or of CUDA's objects"
   [R14-gpu]=${goals[R14]}
-  [R15-gpu]="no sample depends on old device or pinned memory, or on the picture before"
-  [R16-gpu]="100 repeats in other orders by 1, 2 and 8 coders side by side: one result each"
-  [R17-gpu]="40,960 sizes, samplings and restart intervals: CUDA's bytes are the CPU's"
 )
 
 # Where the CPU pretends to be a GPU the figures run, too, so that they can be tried.
@@ -64,18 +61,6 @@ gpu_R4() {
 }
 gpu_R7() { device bytes; }
 gpu_R8() { device cuts; }
-gpu_R17() { device sizes; }
-
-# The project's hostile files, and the corpora where they are.
-device_with_files() {
-  local mode=$1 folders=(tests/hostile) folder
-  shift
-  for folder in "$@"; do [ -d "$ZERORUN_TEST_DATA/$folder" ] && folders+=("$ZERORUN_TEST_DATA/$folder"); done
-  device "$mode" "${folders[@]}"
-}
-# Memory of the heap is not what it was either.
-gpu_R15() { GLIBC_TUNABLES=glibc.malloc.perturb=170 device_with_files poison .; }
-gpu_R16() { device_with_files repeats corrupt hostile valid_derived; }
 
 # R6 has 16 pieces, each with a state of its own, so that several processes can share them: threads of one process wait for
 # each other in the driver. state: steps, refused, damaged, exact, different, concealed, on_cpu.

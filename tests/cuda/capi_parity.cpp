@@ -6,12 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -113,49 +111,6 @@ TEST_F(CApiParity, OneEncoderTakesEveryFormatSizeAndLayout) {
       ++turn;
       ASSERT_EQ(encoder.encode(on_device.view(), expected.size(), stream, skew).jpeg, expected);
     }
-}
-
-TEST_F(CApiParity, BatchesAreTheSameStreams) {
-  std::vector<TestFrame> frames;
-  std::vector<std::unique_ptr<DeviceTwin>> on_device;
-  std::vector<Bytes> expected;
-  std::vector<zerorun_frame> given;
-  std::vector<std::unique_ptr<GuardedBuffer<std::uint8_t>>> out;
-  GuardedBuffer<std::size_t> sizes(Memory::device, 3);
-  for (int i = 0; i < 3; ++i)
-    frames.push_back(make_frame(Content::photo, PixelFormat::yuv420p, 90, i < 2 ? 60 : 61, 7));
-  std::vector<const zerorun_frame*> views;
-  std::vector<std::uint8_t*> outs;
-  std::vector<std::size_t> capacities;
-  std::vector<std::size_t*> device_sizes;
-  for (TestFrame& frame : frames) {
-    on_device.push_back(std::make_unique<DeviceTwin>(frame));
-    expected.push_back(encoded_on_cpu(frame));
-    given.push_back(to_c(on_device.back()->view()));
-    out.push_back(
-        std::make_unique<GuardedBuffer<std::uint8_t>>(Memory::device, expected.back().size()));
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    views.push_back(&given[i]);
-    outs.push_back(out[i]->data());
-    capacities.push_back(out[i]->size());
-    device_sizes.push_back(sizes.data() + i);
-  }
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  DeviceEncoderHandle encoder;
-  const auto encode = [&](std::size_t count, const zerorun_frame* const* of) {
-    return zerorun_device_encoder_encode_batch(encoder.handle, count, of, outs.data(),
-                                               capacities.data(), device_sizes.data(), nullptr);
-  };
-  EXPECT_EQ(encode(3, nullptr), ZERORUN_INVALID_ARGUMENT);
-  EXPECT_EQ(encode(0, nullptr), ZERORUN_OK);
-  ASSERT_EQ(encode(3, views.data()), ZERORUN_OK);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(sizes.to_host()[i], expected[i].size());
-    EXPECT_EQ(to_bytes(out[i]->to_host()), expected[i]) << "frame " << i;
-  }
-  outs[1] = nullptr;
-  EXPECT_EQ(encode(3, views.data()), ZERORUN_INVALID_ARGUMENT);
 }
 
 TEST_F(CApiParity, BatchesGoToTheHost) {

@@ -46,7 +46,7 @@ struct Promise {
   std::size_t (*dynamic_bytes)(const DeviceLimits& limits);  ///< the most that it may ask for
 };
 
-/// The most that any scan may make a walk ask for.
+/// The most shared memory that a walk asks for, over all scans.
 template <typename Bytes>
 std::size_t most_of_scans(const Bytes& bytes) {
   std::size_t most = 0;

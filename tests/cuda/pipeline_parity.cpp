@@ -186,21 +186,6 @@ TEST_F(PipelineParity, ClippedBlocksOfText) {
         }
 }
 
-TEST_F(PipelineParity, TheStagesMakeTheSameScan) {
-  for (const HuffmanTables tables : kTables)
-    for (const RestartPolicy& restart : kRestarts)
-      for (const Content content : kContents)
-        for (const PixelFormat format :
-             {PixelFormat::yuv420p, PixelFormat::rgb24, PixelFormat::yuyv}) {
-          EncodeParams params;
-          params.huffman = tables;
-          params.restart = restart;
-          Pair pair(params);
-          const TestFrame frame = make_frame(content, format, 131, 77, 9);
-          ASSERT_NO_FATAL_FAILURE(pair.expect_same_scan(frame.view())) << name(content);
-        }
-}
-
 TEST_F(PipelineParity, LongThinFrames) {
   Pair pair(EncodeParams{});
   ASSERT_NO_FATAL_FAILURE(

@@ -9,7 +9,7 @@
 
 namespace zerorun::test::call_plan {
 
-/// Samples and streams depend on copies, kernels and waits.
+/// work: copies, kernels and waits, on which samples and streams depend; query: all others.
 enum class Kind { query, work };
 
 /// Counts a call; an error if it is the one that has to fail.

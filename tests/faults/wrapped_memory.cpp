@@ -1,8 +1,8 @@
-// Device and pinned memory of the wrapped CUDA runtime: counted, and full of what a test wants.
+// Device and pinned memory of the wrapped CUDA runtime: counted.
 // SPDX-License-Identifier: MIT
 #include "tests/faults/wrapped_cudart.hpp"
 
-#include <cstring>
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -19,8 +19,7 @@ struct Allocation {
 };
 std::mutex g_mutex;
 std::map<void*, Allocation>& g_memory = *new std::map<void*, Allocation>;
-std::atomic<long> g_filled{0}, g_device_bytes{0}, g_pinned_bytes{0};
-thread_local int g_fill = -1;
+std::atomic<long> g_device_bytes{0}, g_pinned_bytes{0};
 
 void remember(void* memory, std::size_t bytes, bool pinned) {
   ++g_live;
@@ -41,8 +40,6 @@ void forget(void* memory) {
 
 }  // namespace
 
-void fill_new_memory(int value) noexcept { g_fill = value; }
-long filled() noexcept { return g_filled; }
 long live_device_bytes() noexcept { return g_device_bytes; }
 long live_pinned_bytes() noexcept { return g_pinned_bytes; }
 
@@ -59,48 +56,23 @@ cudaError_t __real_cudaFree(void*);
 cudaError_t __real_cudaFreeHost(void*);
 cudaError_t __real_cudaHostRegister(void*, std::size_t, unsigned);
 cudaError_t __real_cudaHostUnregister(void*);
-cudaError_t __real_cudaStreamCreateWithFlags(cudaStream_t*, unsigned);
-cudaError_t __real_cudaMemsetAsync(void*, int, std::size_t, cudaStream_t);
-cudaError_t __real_cudaStreamSynchronize(cudaStream_t);
-cudaError_t __real_cudaStreamDestroy(cudaStream_t);
-
-/// On a stream of its own, which waits for no other and is part of no capture.
-static cudaError_t fill_device(void* memory, std::size_t bytes) {
-  cudaStream_t stream = nullptr;
-  cudaError_t error = __real_cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  if (error != cudaSuccess) return error;
-  error = __real_cudaMemsetAsync(memory, g_fill, bytes, stream);
-  const cudaError_t waited = __real_cudaStreamSynchronize(stream);
-  (void)__real_cudaStreamDestroy(stream);
-  return first_of(error, waited);
-}
 
 cudaError_t __wrap_cudaMalloc(void** out, std::size_t bytes) {
   if (const cudaError_t injected = fate(Kind::query); injected != cudaSuccess) return injected;
   const cudaError_t error = __real_cudaMalloc(out, bytes);
-  if (error != cudaSuccess) return error;
-  remember(*out, bytes, false);
-  if (g_fill < 0) return cudaSuccess;
-  ++g_filled;
-  return fill_device(*out, bytes);
+  if (error == cudaSuccess) remember(*out, bytes, false);
+  return error;
 }
 
 cudaError_t __wrap_cudaHostAlloc(void** out, std::size_t bytes, unsigned flags) {
   if (const cudaError_t injected = fate(Kind::query); injected != cudaSuccess) return injected;
   const cudaError_t error = __real_cudaHostAlloc(out, bytes, flags);
-  if (error != cudaSuccess) return error;
-  remember(*out, bytes, true);
-  if (g_fill < 0) return cudaSuccess;
-  ++g_filled;
-  std::memset(*out, g_fill, bytes);
-  return cudaSuccess;
+  if (error == cudaSuccess) remember(*out, bytes, true);
+  return error;
 }
 
 cudaError_t __wrap_cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
   if (const cudaError_t injected = fate(Kind::query); injected != cudaSuccess) return injected;
-  // The library registers nothing but pages that it has just mapped.
-  if (g_fill >= 0) std::memset(memory, g_fill, bytes);
-  if (g_fill >= 0) ++g_filled;
   const cudaError_t error = __real_cudaHostRegister(memory, bytes, flags);
   if (error == cudaSuccess) remember(memory, bytes, true);
   return error;

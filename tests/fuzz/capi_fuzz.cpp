@@ -142,7 +142,7 @@ class Session {
     const zerorun_frame frame = picture();
     (void)zerorun_async_encoder_submit(async_, &frame, nullptr, &error_);
   }
-  /// Never waits for a frame that nobody has submitted.
+  /// Waits only if a frame is in flight.
   void receive() {
     if (async_ == nullptr) return;
     zerorun_encoded out{};

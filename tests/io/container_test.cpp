@@ -151,19 +151,6 @@ TEST_P(Container, IsDescribedAsPlayersExpect) {
   }
 }
 
-TEST_P(Container, PlaysWithoutAWordFromFfmpeg) {
-  if (!has_program("ffmpeg")) GTEST_SKIP() << "no ffmpeg program";
-  write_file(path(), make_packets(7), options_for());
-  EXPECT_EQ(run("ffmpeg -v warning -i '" + path() + "' -f null - 2>&1"), "");
-  // Seeking finds the frame that was asked for.
-  const std::string at = run("ffmpeg -v error -ss 0.133 -i '" + path() +
-                             "' -frames:v 1 -f framemd5 - 2>&1 | tail -1 | sed 's/.*, //'");
-  const std::string all = run("ffmpeg -v error -i '" + path() +
-                              "' -f framemd5 - 2>&1 | tail -n +1 | grep '^0' | sed 's/.*, //'");
-  ASSERT_EQ(all.size(), 7 * 33u) << all;
-  EXPECT_EQ(at, all.substr(4 * 33, 33)) << "the frame at 4 * 1001/30000 s is wanted";
-}
-
 TEST_P(Container, CfrTimeStampsAreSnappedToTheRate) {
   // 30000/1001 on Matroska's clock of milliseconds.
   io::SinkOptions options = options_for();
@@ -225,20 +212,6 @@ TEST_P(Container, RotationSurvivesWhereThereIsAPlace) {
   }
 }
 
-TEST_P(Container, OddAndLargeSizes) {
-  for (const auto& [width, height] : {std::pair{1, 1}, std::pair{321, 241}, std::pair{17, 1999}}) {
-    io::SinkOptions options = sink_options(width, height);
-    options.overwrite = true;
-    const std::vector<Packet> packets = make_packets(2, width, height);
-    write_file(path(), packets, options);
-    auto source = io::open_packets({path(), "", {}}, {});
-    ASSERT_TRUE(source);
-    EXPECT_EQ((*source)->info().width, width);
-    EXPECT_EQ((*source)->info().height, height);
-    EXPECT_EQ(read_all(**source).packets, packets);
-  }
-}
-
 TEST_P(Container, RefusesWhatItCannotDescribe) {
   io::SinkOptions options = options_for();
   options.frame_rate = {};
@@ -250,32 +223,6 @@ TEST_P(Container, RefusesWhatItCannotDescribe) {
   auto sink = io::open_packet_sink({path(), "", {}}, options_for());
   ASSERT_TRUE(sink);
   EXPECT_EQ((*sink)->write(Packet(3), {0, 1}).code(), Errc::invalid_argument);
-}
-
-TEST_P(Container, TheSamePacketsMakeTheSameBytes) {
-  const std::vector<Packet> packets = make_packets(5);
-  write_file(path(), packets, options_for());
-  const std::string other = scratch_.path(std::string("b.") + GetParam());
-  write_file(other, packets, options_for());
-  EXPECT_EQ(text_of(path()), text_of(other));
-}
-
-TEST_P(Container, FramesComeThroughTheProjectsDecoder) {
-  const std::vector<Packet> packets = make_packets(4);
-  write_file(path(), packets, options_for());
-  io::SourceOptions options;
-  options.first_frame = 1;
-  options.last_frame = 3;
-  auto source = io::open_frames({path(), "", {}}, options);
-  ASSERT_TRUE(source) << why(source);
-  EXPECT_NEAR(
-      static_cast<double>((*source)->info().first_pts) * (*source)->info().time_base.value(),
-      1001 / 30000.0, 0.00051);
-  const ReadFrames read = read_all(**source);
-  ASSERT_EQ(read.samples.size(), 2u);
-  const ScratchFolder still;
-  auto expected = io::open_frames({still.write("a.jpg", packets[2]), "", {}}, {});
-  EXPECT_EQ(read.samples[1], read_all(**expected).samples[0]);
 }
 
 TEST(MovLayout, IsPlainAtTheEnd) {

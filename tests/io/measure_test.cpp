@@ -49,46 +49,5 @@ TEST(Md5, TakesPartsOfAnySize) {
   }
 }
 
-TEST(MeasuringOutputs, AreBothKinds) {
-  for (const char* name : {"null:", "md5:", "md5:a.mov"}) {
-    EXPECT_TRUE(io::is_measuring_output({name, "", {}})) << name;
-    EXPECT_TRUE(io::is_packet_output({name, "", {}})) << name;
-  }
-  EXPECT_FALSE(io::is_measuring_output({"null", "", {}}));
-}
-
-TEST(MeasuringOutputs, NullCountsBytes) {
-  auto packets = io::open_packet_sink({"null:", "", {}}, sink_options());
-  auto frames = io::open_frame_sink({"null:", "", {}}, sink_options());
-  ASSERT_TRUE(packets && frames);
-  const Packet packet = make_packets(1)[0];
-  ASSERT_TRUE((*packets)->write(packet, {}));
-  ASSERT_TRUE((*frames)->write(TestFrame(PixelFormat::yuv420p, 4, 4).view(), {}));
-  EXPECT_EQ((*packets)->bytes_written(), static_cast<std::int64_t>(packet.size()));
-  EXPECT_EQ((*frames)->bytes_written(), 24);
-  EXPECT_TRUE((*packets)->finish());
-  EXPECT_TRUE((*frames)->finish());
-}
-
-TEST(MeasuringOutputs, Md5WritesALineAFrame) {
-  const ScratchFolder scratch;
-  auto sink = io::open_frame_sink({"md5:" + scratch.path("a.txt"), "", {}}, sink_options(4, 2));
-  ASSERT_TRUE(sink) << why(sink);
-  for (int i = 0; i < 2; ++i) {
-    const TestFrame frame(PixelFormat::gray8, 4, 2, Layout::padded,
-                          static_cast<std::uint8_t>('a' + i));
-    ASSERT_TRUE((*sink)->write(frame.view(), {i, 1}));
-  }
-  EXPECT_TRUE(scratch.has("a.txt.part"));
-  ASSERT_TRUE((*sink)->finish());
-  EXPECT_EQ(text_of(scratch.path("a.txt")),
-            "#format: frame checksums\n#version: 2\n#hash: MD5\n#tb 0: 1001/30000\n"
-            "#media_type 0: video\n#codec_id 0: rawvideo\n#dimensions 0: 4x2\n#sar 0: 1/1\n"
-            "#stream#, dts,        pts, duration,     size, hash\n"
-            "0,          0,          0,        1,        8, " +
-                md5("aaaaaaaa") + "\n0,          1,          1,        1,        8, " +
-                md5("bbbbbbbb") + "\n");
-}
-
 }  // namespace
 }  // namespace zerorun::test

@@ -244,14 +244,6 @@ TEST_F(Media, AttachedPicturesAreNoVideo) {
   EXPECT_THAT(source.status().detail(), testing::HasSubstr("no video"));
 }
 
-TEST_F(Media, TextAndNoiseAreNoVideo) {
-  for (const std::string& content : {std::string("Dear reader,\nthis is text.\n"), noise(5000)}) {
-    const auto source = io::open_frames({scratch_.write("a.txt", content), "", {}}, {});
-    ASSERT_FALSE(source);
-    EXPECT_EQ(source.status().code(), Errc::unknown_format) << why(source);
-  }
-}
-
 TEST(MediaCorpus, PlaysRealVideo) {
   const auto data = test_data();
   if (!data) GTEST_SKIP() << kNoTestData;

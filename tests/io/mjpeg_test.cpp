@@ -160,25 +160,6 @@ TEST(RawMjpeg, NoisePassesInBoundedMemory) {
   EXPECT_LT(peak.growth_bytes(), std::size_t{16} << 20);
 }
 
-TEST(RawMjpeg, MemoryDoesNotGrowWithTheStream) {
-  const ScratchFolder scratch;
-  const std::vector<Packet> packets = make_packets(4, 320, 240);
-  std::vector<Packet> many;
-  for (int i = 0; i < 300; ++i) many.push_back(packets[static_cast<std::size_t>(i % 4)]);
-  const std::string path = scratch.write("a.mjpeg", join(many));
-  many = {};
-  const PeakMemory peak;
-  auto source = open_mjpeg(path);
-  ASSERT_TRUE(source);
-  Packet packet;
-  io::FrameTime time;
-  std::int64_t count = 0;
-  while (*(*source)->read(packet, time)) ++count;
-  EXPECT_EQ(count, 300);
-  EXPECT_EQ(time.pts, 299);
-  EXPECT_LT(peak.growth_bytes(), std::size_t{4} << 20);
-}
-
 TEST(RawMjpeg, RangeAndRate) {
   const ScratchFolder scratch;
   const std::vector<Packet> packets = make_packets(6);

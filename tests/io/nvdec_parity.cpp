@@ -54,7 +54,7 @@ bool same_samples(const Frame& a, const Frame& b) {
   return true;
 }
 
-/// Without a GPU too: who asks for NVDEC gets the same frames from the CPU, and the reason.
+/// Without a GPU a request for NVDEC gives the same frames from the CPU, and the reason.
 TEST(HardwareVideo, FramesAndTimesAreTheCpus) {
   if (videos().empty()) GTEST_SKIP() << kNoTestData;
   for (const fs::path& path : videos()) {

@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/output/output_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <csignal>
 
 #include "tests/io/support.hpp"
 #include "tests/support/test_frame.hpp"
@@ -114,21 +110,6 @@ TEST(OutputFile, AFullDeviceIsAnErrorWithTheSystemsReason) {
   EXPECT_TRUE(std::filesystem::exists("/dev/full"));
 }
 
-TEST(OutputFile, AClosedPipeIsAnError) {
-  const ScratchFolder scratch;
-  const std::string name = scratch.path("pipe");
-  ASSERT_EQ(::mkfifo(name.c_str(), 0600), 0);
-  const int reader = ::open(name.c_str(), O_RDONLY | O_NONBLOCK);
-  auto file = io::OutputFile::create(name, false);
-  ASSERT_TRUE(file) << why(file);
-  ::close(reader);
-  const auto before = std::signal(SIGPIPE, SIG_IGN);
-  const Status status = (*file)->write(text_bytes("x"));
-  std::signal(SIGPIPE, before);
-  EXPECT_EQ(status.code(), Errc::write_failed);
-  EXPECT_THAT(status.detail(), testing::HasSubstr("Broken pipe"));
-}
-
 TEST(Sinks, EveryKindProtectsWhatIsThere) {
   const ScratchFolder scratch;
   const io::SinkOptions options = sink_options();
@@ -190,20 +171,6 @@ TEST(Sinks, NoFrameMakesNoFile) {
     EXPECT_EQ((*sink)->finish().code(), Errc::unsupported_output) << name;
   }
   EXPECT_TRUE(scratch.names().empty());
-}
-
-TEST(Sinks, AFullDiskIsNamed) {
-  std::vector<std::string> formats{"mjpeg"};
-  if (io::features().ffmpeg) formats.insert(formats.end(), {"mov", "matroska", "avi", "mp4"});
-  for (const std::string& format : formats) {
-    auto sink = io::open_packet_sink({"/dev/full", format, {}}, sink_options());
-    Status status = sink ? Status::ok() : sink.status();
-    const Packet packet = make_packets(1)[0];
-    if (status) status = (*sink)->write(packet, {0, 1});
-    if (status) status = (*sink)->finish();
-    EXPECT_EQ(status.code(), Errc::write_failed) << format;
-    EXPECT_THAT(status.detail(), testing::HasSubstr("No space left on device")) << format;
-  }
 }
 
 TEST(Sinks, UnknownNamesAreRefused) {

@@ -30,80 +30,12 @@ Ycc decode(const YccCoding& c, double y, double cb, double cr) {
           (cr - 128 * unit) / (224 * unit)};
 }
 
-/// By way of R'G'B', as in the definitions.
+/// Converts to R'G'B' and back, as the definitions do.
 Ycc change_matrix(const Ycc& in, const LumaWeights& from, const LumaWeights& to) {
   const double r = in.y + 2 * (1 - from.kr) * in.cr, b = in.y + 2 * (1 - from.kb) * in.cb;
   const double g = (in.y - from.kr * r - from.kb * b) / (1 - from.kr - from.kb);
   const double y = to.kr * r + (1 - to.kr - to.kb) * g + to.kb * b;
   return {y, (b - y) / (2 * (1 - to.kb)), (r - y) / (2 * (1 - to.kr))};
-}
-
-double clip(double value) { return std::clamp(value, 0.0, 255.0); }
-
-class YccToJfif : public testing::TestWithParam<YccCoding> {};
-
-TEST_P(YccToJfif, GivesTheNearestInteger) {
-  const YccCoding coding = GetParam();
-  constexpr int kWidth = 4096;
-  Random random(7);
-  const int top = (1 << coding.depth_bits) - 1;
-  const std::size_t bytes = coding.depth_bits > 8 ? 2 : 1;
-  std::vector<int> values[3];
-  std::vector<std::uint8_t> memory[3];
-  io::YccPlanes planes;
-  for (std::size_t p = 0; p < 3; ++p) {
-    memory[p].resize(kWidth * bytes);
-    for (int x = 0; x < kWidth; ++x) {
-      const int value = random.between(0, top);
-      values[p].push_back(value);
-      const auto at = static_cast<std::size_t>(x) * bytes;
-      memory[p][at] = static_cast<std::uint8_t>(value);
-      if (bytes == 2) memory[p][at + 1] = static_cast<std::uint8_t>(value >> 8);
-    }
-    planes.data[p] = memory[p].data();
-    planes.stride_bytes[p] = static_cast<std::ptrdiff_t>(memory[p].size());
-  }
-  TestFrame out(PixelFormat::yuv444p, kWidth, 1);
-  io::YccToJfif(coding).convert(planes, out.view());
-  for (int x = 0; x < kWidth; ++x) {
-    const auto i = static_cast<std::size_t>(x);
-    const Ycc ycc = change_matrix(decode(coding, values[0][i], values[1][i], values[2][i]),
-                                  coding.weights, io::kBt601);
-    // Half a step, and the error of the 16-bit fixed point terms.
-    constexpr double kTolerance = 0.5 + 4.0 / 65536;
-    ASSERT_NEAR(out.row(0, 0)[x], clip(255 * ycc.y), kTolerance) << x;
-    ASSERT_NEAR(out.row(1, 0)[x], clip(128 + 255 * ycc.cb), kTolerance) << x;
-    ASSERT_NEAR(out.row(2, 0)[x], clip(128 + 255 * ycc.cr), kTolerance) << x;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Codings, YccToJfif,
-    testing::Values(YccCoding{8, true, io::kBt601}, YccCoding{8, false, io::kBt601},
-                    YccCoding{10, false, io::kBt601}, YccCoding{10, true, io::kBt601},
-                    YccCoding{16, true, io::kBt601}, YccCoding{8, true, io::kBt709},
-                    YccCoding{8, false, io::kBt709}, YccCoding{10, false, io::kBt709},
-                    YccCoding{10, false, io::kBt2020}, YccCoding{12, true, io::kBt2020},
-                    YccCoding{16, false, io::kBt2020}, YccCoding{8, false, io::kFcc},
-                    YccCoding{8, false, io::kSmpte240m}),
-    [](const auto& param) {
-      const YccCoding& c = param.param;
-      return "bits" + std::to_string(c.depth_bits) + (c.full_range ? "full" : "limited") + "kr" +
-             std::to_string(static_cast<int>(c.weights.kr * 10000));
-    });
-
-TEST(YccToJfifTable, EveryLimitedByteExactly) {
-  std::vector<std::uint8_t> ramp(256);
-  for (int i = 0; i < 256; ++i) ramp[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(i);
-  const io::YccPlanes planes{{ramp.data(), ramp.data(), ramp.data()}, {256, 256, 256}};
-  TestFrame out(PixelFormat::yuv444p, 256, 1);
-  io::YccToJfif({8, false, io::kBt601}).convert(planes, out.view());
-  for (int i = 0; i < 256; ++i) {
-    // std::round: ties away from zero, of the exact rational in double.
-    EXPECT_EQ(out.row(0, 0)[i], clip(std::round((i - 16) * 255 / 219.0))) << i;
-    EXPECT_EQ(out.row(1, 0)[i], clip(128 + std::round((i - 128) * 255 / 224.0))) << i;
-    EXPECT_EQ(out.row(2, 0)[i], out.row(1, 0)[i]) << i;
-  }
 }
 
 std::int64_t divide_rounded(std::int64_t numerator, std::int64_t denominator) {

@@ -29,13 +29,6 @@ Result<DecodeReport> decode(std::span<const std::byte> jpeg, bool strict = false
   return decoder->decode_planes(jpeg, planes);
 }
 
-std::vector<std::uint8_t> pixels_of(std::span<const std::byte> jpeg) {
-  TestFrame out(PixelFormat::rgb24, 53, 41);
-  auto decoder = Decoder::create({});
-  EXPECT_TRUE(decoder.is_ok() && decoder->decode(jpeg, out.view()).is_ok());
-  return out.packed();
-}
-
 void expect_refused(std::span<const std::byte> jpeg, Errc code) {
   EXPECT_EQ(decode(jpeg).status().code(), code) << decode(jpeg).status().message();
   const auto info = inspect(jpeg);
@@ -78,21 +71,6 @@ TEST(DecodeStreams, NoHuffmanTables) {
     compare_decode(jpeg);
     EXPECT_TRUE(inspect(jpeg)->standard_huffman_tables);
   }
-}
-
-/// Earlier programs wrote an index of the scan into APP9. Nothing reads it, whatever it says.
-TEST(DecodeStreams, AnIndexOfEarlierProgramsChangesNothing) {
-  for (const int restart : {0, 2})
-    for (const Subsampling sampling : kAllSubsamplings) {
-      LibjpegOptions options;
-      options.restart_mcus = restart;
-      const Bytes plain = sample(sampling, options);
-      Bytes jpeg = plain;
-      for (const std::size_t entries : {6u, 0u, 16000u})
-        jpeg = with_inserted(jpeg, 2, make_segment(0xE9, old_index_payload(entries)));
-      compare_decode(jpeg);
-      EXPECT_EQ(pixels_of(jpeg), pixels_of(plain));
-    }
 }
 
 TEST(DecodeStreams, FillBytesBeforeMarkers) {

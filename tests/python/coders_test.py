@@ -36,35 +36,6 @@ def test_errors_have_code_offset_and_sentence():
     assert caught.value.restart_interval >= 0 and caught.value.byte_offset > 600
 
 
-def test_discard_while_other_threads_submit():
-    """A frame that is submitted meanwhile keeps its memory."""
-    coder = zerorun.AsyncEncoder(device="cpu", lanes=2, depth=4)
-    stop = threading.Event()
-    failures = []
-
-    def produce():
-        while not stop.is_set():
-            try:
-                coder.submit(RGB.copy())
-            except Exception as error:  # noqa: BLE001
-                if getattr(error, "code", "") != "queue_full":
-                    failures.append(error)
-                    return
-
-    producers = [threading.Thread(target=produce) for _ in range(2)]
-    for producer in producers:
-        producer.start()
-    wanted = zerorun.encode(RGB, device="cpu")
-    for _ in range(200):
-        coder.discard()
-        done = coder.receive(wait=False)
-        assert done is None or done.value == wanted
-    stop.set()
-    for producer in producers:
-        producer.join()
-    assert not failures
-    coder.close()
-
 
 def test_close_ends_a_receiver_that_waits():
     coder = zerorun.AsyncEncoder(device="cpu", lanes=1)
@@ -450,45 +421,6 @@ def test_threads_share_coders():
     run_threads(8, work)
 
 
-def test_threads_feed_and_drain_a_queue():
-    images = [picture("rgb24", 64, 48, i) for i in range(40)]
-    wanted = [zerorun.encode(image) for image in images]
-    encoder = zerorun.AsyncEncoder(depth=4)
-    found = []
-
-    def work(number):
-        if number == 0:
-            for tag, image in enumerate(images):
-                encoder.submit(image, tag=tag, wait=True)
-            encoder.finish()
-        else:
-            while True:
-                coded = encoder.receive()
-                if coded is None:
-                    return
-                found.append((coded.tag, coded.value))
-    run_threads(3, work)
-    assert sorted(found) == sorted(enumerate(wanted))
-
-
-def test_close_while_others_work():
-    for _ in range(10):
-        encoder, decoder = zerorun.Encoder(), zerorun.Decoder()
-        begun = threading.Barrier(4)
-
-        def work(number):
-            begun.wait()
-            if number == 0:
-                encoder.close()
-                decoder.close()
-                return
-            for _ in range(20):
-                try:
-                    assert encoder.encode(RGB) == JPEG
-                    decoder.decode(JPEG)
-                except zerorun.ArgumentError as error:
-                    assert error.code == "already_finished"
-        run_threads(4, work)
 
 
 def test_changed_while_it_is_coded():

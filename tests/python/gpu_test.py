@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zerorun
 
-from support import PHOTOS, picture, planes, run_threads, same
+from support import picture, planes, run_threads, same
 
 REQUIRED = os.environ.get("ZERORUN_REQUIRE_GPU") == "1"
 if not REQUIRED and not (zerorun.built_with_cuda and any(d.usable for d in zerorun.devices())):
@@ -395,23 +395,6 @@ def test_batches_of_files(tmp_path):
     assert all(same(a, b) for a, b in zip(on_host, pixels))
 
 
-def test_batches_of_any_number():
-    """Whoever has how many streams to himself, and looks how far ahead."""
-    wanted = [zerorun.encode(picture("rgb24", 8 + 40 * i % 300, 9 + 7 * i, i), device="cpu")
-              for i in range(37)]
-    streams = [bytes(5) if i % 9 == 4 else jpeg[:len(jpeg) // 2] if i % 9 == 7
-               else bytearray(jpeg) if i % 3 == 1 else jpeg for i, jpeg in enumerate(wanted)]
-    pixels = zerorun.decode_batch(streams, "yuv420p", device="cpu")
-    for count in (1, 2, 3, 4, 7, 8, 9, 36, 37):
-        for workers in (1, 2, 4, 18):
-            found = zerorun.decode_batch(streams[-count:], "yuv420p", device="cuda",
-                                         workers=workers)
-            for here, there in zip(found, pixels[-count:]):
-                if isinstance(there, zerorun.Error):
-                    assert str(here) == str(there)
-                else:
-                    assert all(same(a.numpy(), b) for a, b in zip(here, there))
-
 
 def test_frames_in_flight():
     images = [picture("rgb24", 200, 100, i) for i in range(30)]
@@ -420,22 +403,6 @@ def test_frames_in_flight():
     decoded = zerorun.AsyncDecoder(device="cuda").map(wanted)
     assert all(same(a, zerorun.decode(s, device="cpu")) for a, s in zip(decoded, wanted))
 
-
-def test_threads_with_streams():
-    image = picture("rgb24", 400, 300)
-    wanted = zerorun.encode(image, device="cpu")
-    pixels = zerorun.decode(wanted, device="cpu")
-
-    def work(_):
-        stream = ctypes.c_void_p()
-        cuda("cudaStreamCreate", ctypes.byref(stream))
-        array = on_gpu(image)
-        encoder, decoder = zerorun.Encoder(device="cuda"), zerorun.Decoder(device="cuda")
-        for _ in range(30):
-            assert encoder.encode(array, stream=stream.value) == wanted
-            assert zerorun.encode(array, stream=stream.value) == wanted
-            assert same(decoder.decode(wanted, stream=stream.value).numpy(), pixels)
-    run_threads(8, work)
 
 
 def in_child(queue):
@@ -559,8 +526,3 @@ def test_tensors_are_not_copied():
     assert zerorun.encode(tensor) == jpeg
     assert torch.cuda.memory_stats()["allocation.all.allocated"] == before
 
-
-def test_photos_on_both():
-    for path in PHOTOS:
-        data = path.read_bytes()
-        assert same(zerorun.decode(data, device="cuda").numpy(), zerorun.decode(data, device="cpu"))

@@ -31,22 +31,6 @@ def test_encodes_as_the_program(form, subsampling, tmp_path):
         assert jpeg == target.read_bytes(), words
 
 
-@needs_program
-@pytest.mark.parametrize("tune", ["exact", "photo", "text", "psnr"])
-@pytest.mark.parametrize("tables", ["auto", "annex-k", "flat", "ffmpeg", "tuned"])
-def test_tunes_as_the_program(tune, tables, tmp_path):
-    image = picture("rgb24", 83, 45)
-    source, target = tmp_path / "in.pnm", tmp_path / "out.jpg"
-    write_input(source, "rgb24", image)
-    for effort in ("fast", "best"):
-        run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
-                    "--effort", effort, "--tables", tables, "--huffman", "standard")
-        assert zerorun.encode(image, tune=tune, effort=effort, tables=tables) == target.read_bytes()
-        run_program("encode", source, "-o", target, "-y", "--device", "cpu", "--tune", tune,
-                    "--effort", effort, "--tables", tables, "--huffman", "trained")
-        assert target.read_bytes() == zerorun.encode(image, tune=tune, effort=effort, tables=tables,
-                                                     huffman="trained")
-
 
 @needs_program
 @pytest.mark.parametrize("option, value", [("target_psnr", 33), ("target_psnr", 30.5), ("target_ssim", 0.93)])
@@ -78,44 +62,6 @@ def test_decodes_as_the_program(subsampling, upsampling, tmp_path):
     assert same(zerorun.decode(jpeg, form, upsampling=upsampling), read_pnm(target))
 
 
-@needs_program
-@pytest.mark.parametrize("form", ["yuv420p", "yuv422p", "yuv444p", "yuv411p", "gray8"])
-def test_decodes_planes_as_the_program(form, tmp_path):
-    image = picture(form, 83, 45)
-    jpeg = zerorun.encode(image, format=form)
-    source = tmp_path / "in.jpg"
-    source.write_bytes(jpeg)
-    target = tmp_path / "out.y4m"
-    run_program("decode", source, "-o", target, "-y", "--device", "cpu")
-    samples = target.read_bytes().split(b"FRAME\n", 1)[1]
-    decoded = zerorun.decode(jpeg, form)
-    decoded = decoded if isinstance(decoded, tuple) else (decoded,)
-    assert b"".join(plane.tobytes() for plane in decoded) == samples
-
-
-def swapped(image, order):
-    return np.ascontiguousarray(image[..., order])
-
-
-def test_formats_of_equal_samples_give_equal_bytes():
-    rgb = picture("rgb24", 61, 37)
-    filler = np.full(rgb.shape[:2] + (1,), 9, np.uint8)
-    rgbx = np.concatenate([rgb, filler], axis=2)
-    wanted = zerorun.encode(rgb)
-    for form, image in {"bgr24": swapped(rgb, [2, 1, 0]), "rgb0": rgbx,
-                        "bgr0": swapped(rgbx, [2, 1, 0, 3]), "0rgb": swapped(rgbx, [3, 0, 1, 2]),
-                        "0bgr": swapped(rgbx, [3, 2, 1, 0])}.items():
-        assert zerorun.encode(image, format=form) == wanted, form
-    y, cb, cr = picture("yuv420p", 62, 38)
-    wanted = zerorun.encode((y, cb, cr))
-    assert zerorun.encode((y, np.dstack([cb, cr]))) == wanted
-    assert zerorun.encode((y, np.dstack([cr, cb])), format="nv21") == wanted
-    y, cb, cr = picture("yuv422p", 62, 38)
-    wanted = zerorun.encode((y, cb, cr), format="yuv422p")
-    pairs = np.empty((38, 62), np.uint8)
-    pairs[:, 0::2], pairs[:, 1::2] = cb, cr
-    assert zerorun.encode(np.dstack([y, pairs]), format="yuyv422") == wanted
-    assert zerorun.encode(np.dstack([pairs, y]), format="uyvy422") == wanted
 
 
 @pytest.mark.parametrize("form", zerorun.FORMATS)

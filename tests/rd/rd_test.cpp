@@ -1,7 +1,6 @@
 // Rate and distortion: the metrics against numbers of others, and golden curves of our modes.
 // curves.tsv is renewed with ZERORUN_UPDATE_GOLDEN=1 where the test data is there.
 // SPDX-License-Identifier: MIT
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -258,22 +257,6 @@ TEST(Metrics, ScalesEndWhereAMetricHasNoMore) {
   EXPECT_EQ(ssimulacra2_scales({8, 31}), (std::vector<Size>{{8, 31}}));
   EXPECT_EQ(ssimulacra2_scales({15, 17}), (std::vector<Size>{{15, 17}, {8, 9}}));
   EXPECT_EQ(ssimulacra2_scales({999, 777}).size(), kSsimulacra2Scales);
-}
-
-TEST(Metrics, BlocksLieInside) {
-  EXPECT_EQ(hvs_blocks(7), 0);
-  for (int samples = 8; samples < 60; ++samples) {
-    const int last = (hvs_blocks(samples) - 1) * kHvsStep;
-    EXPECT_LE(last + 8, samples);
-    EXPECT_GT(last + kHvsStep + 8, samples);
-  }
-}
-
-TEST(Metrics, HalvingRepeatsTheLastRowAndColumn) {
-  Plane in(3, 3);
-  in.v = {1, 2, 30, 4, 5, 60, 700, 800, 9000};
-  EXPECT_EQ(halved(in, {2, 2}).v, (std::vector<float>{(1 + 2 + 4 + 5) / 4.0F, (30 + 60) / 2.0F,
-                                                      (700 + 800) / 2.0F, 9000}));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class OnGpu : public Base {
     GTEST_SKIP() << "needs a GPU: " << absence;
   }
 
-  /// A failed kernel fails its own test, not the next one.
+  /// Waits for all kernels, so that a failed kernel fails its own test and not the next one.
   void TearDown() override {
     if (!gpu_absence().empty()) return;
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());

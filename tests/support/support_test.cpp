@@ -1,7 +1,6 @@
 // Tests the tools of the tests: the oracle, the guards, the measurements.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -77,31 +76,10 @@ TEST(PageEndBuffer, EndsWhereAPageEnds) {
   EXPECT_TRUE(PageEndBuffer({}).bytes().empty());
 }
 
-TEST(Resources, SeeMemoryAndTime) {
-  const PeakMemory memory;
-  const double start = process_seconds();
-  std::vector<std::uint8_t> block(std::size_t{64} << 20, 1);
-  EXPECT_GE(memory.growth_bytes(), std::size_t{60} << 20);
-  EXPECT_LE(memory.growth_bytes(), std::size_t{100} << 20);
-  unsigned sum = 0;
-  for (int round = 0; round < 3; ++round)
-    for (std::uint8_t& value : block) sum += value++;
-  EXPECT_NE(sum, 0u);
-  EXPECT_GT(process_seconds(), start);
-}
-
 TEST(Sha256, KnownAnswer) {  // FIPS 180-2, "abc"
   const char text[] = {'a', 'b', 'c'};
   EXPECT_EQ(sha256(std::as_bytes(std::span(text))),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-}
-
-TEST(TestFrame, LayoutsHoldTheSameSamples) {
-  for (const PixelFormat format : kAllFormats) {
-    const auto expected = make_frame(Content::noise, format, 13, 7, 5).packed();
-    for (const Layout layout : {Layout::padded, Layout::bottom_up})
-      EXPECT_EQ(make_frame(Content::noise, format, 13, 7, 5, layout).packed(), expected);
-  }
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Status DeviceFrames::download(std::size_t i, const FrameView& out) const {
 
 namespace {
 
-/// Streams in host memory, pinned or not, to device frames.
+/// Decodes streams in host memory, pinned or not, into device frames.
 class DecodeRunner final : public DeviceRunner {
  public:
   /// `like` outlives the runner.
@@ -169,9 +169,9 @@ Status read_stream(const std::byte* from, const std::size_t* size, std::size_t r
   return Status::ok();
 }
 
-/// Streams to device memory: nothing waits before finish(). Or to pinned memory, written there by
-/// the encoder's kernels: the runner waits for a frame's bytes before the next frame replaces them,
-/// as a caller who wants them must do.
+/// Encodes into device memory, where nothing waits before finish(), or into pinned memory, which
+/// the encoder's kernels write. There the runner waits for the bytes of a frame before the next
+/// frame replaces them, as a caller has to.
 class EncodeRunner : public DeviceRunner {
  public:
   EncodeRunner(EncodeJob job, CudaMemory out_memory, CudaMemory size_memory)
@@ -247,8 +247,8 @@ class ToHostRunner final : public EncodeRunner {
   bool pending_ = false;
 };
 
-/// Streams to device memory for a thread of its own. Two frames at most are enqueued, so that no
-/// device takes more frames than it can code, and that it always has the next one.
+/// Encodes into device memory, on a thread of its own. At most two frames are enqueued: a device
+/// gets no more frames than it can code, and always has the next one.
 class PacedEncodeRunner final : public EncodeRunner {
  public:
   PacedEncodeRunner(EncodeJob job, const Reference* reference)
@@ -478,7 +478,7 @@ Status add_coders(const Setting& setting, int device, Coders& coders) {
   return Status::ok();
 }
 
-/// Copies on all devices of a team at the same time: the floor of its rows.
+/// Copies on all devices of a team at the same time. No row of the team can be faster.
 void add_team_copy(const Setting& setting, const std::vector<int>& devices, const char* path,
                    CudaMemory from, CudaMemory to, std::size_t bytes, Coders& coders) {
   Coder& coder = coders.emplace_back(our_team_coder(setting, devices, path));

@@ -104,7 +104,7 @@ Result<double> warm_up(TimedRuns& runs, std::size_t least, double seconds) {
   }
 }
 
-/// Calls `one(index, counts)` with the frames in turn: until all were warm, then for the samples.
+/// Calls `one(index, counts)` for the frames in turn: first to warm up, then for the samples.
 template <typename One>
 Status repeat(std::size_t frame_count, const Limits& limits, const One& one) {
   const Stopwatch warming;

@@ -33,10 +33,10 @@ class Runner {
   /// Returns when everything that was started is done.
   virtual Status finish() { return Status::ok(); }
 
-  /// Of an encoder, after finish(): the stream made last, copied to the host.
+  /// Encoders, after finish(): copies the last stream to the host.
   virtual Status stream(std::vector<std::byte>& /*out*/) { return Status(Errc::invalid_argument); }
-  /// Of a decoder, after finish(): a frame copied to the host. `place` counts those that were
-  /// started since the finish() before; a runner that is not joint has only the last one.
+  /// Decoders, after finish(): copies a frame to the host. `place` counts the frames started since
+  /// the finish() before; a runner that is not joint keeps only the last one.
   virtual Status picture(std::size_t /*place*/, const FrameView& /*out*/) {
     return Status(Errc::invalid_argument);
   }

@@ -110,28 +110,6 @@ TEST(Allocation, EncoderReusesItsMemory) {
   }
 }
 
-TEST(Allocation, AsyncEncoderReusesItsMemory) {
-  AsyncEncodeParams params;
-  params.encode.backend = Backend::cpu;
-  params.lanes = 1;  // else a lane that got no frame yet would allocate late
-  params.depth = 3;
-  auto encoder = AsyncEncoder::create(params);
-  ASSERT_TRUE(encoder.is_ok());
-  EncodedFrame out;
-  auto frame = Frame::create(PixelFormat::rgb24, 320, 200);
-  ASSERT_TRUE(frame.is_ok());
-  const auto pass_one = [&] {
-    ASSERT_TRUE(encoder->submit(*std::move(frame)).is_ok());
-    ASSERT_EQ(encoder->receive(out, true), Received::frame);
-    ASSERT_TRUE(out.status.is_ok());
-    *frame = std::move(out.frame);
-  };
-  for (int i = 0; i < 5; ++i) pass_one();
-  const long before = allocations;
-  for (int i = 0; i < 20; ++i) pass_one();
-  EXPECT_EQ(allocations, before);
-}
-
 TEST(Allocation, AsyncDecoderReusesItsMemory) {
   auto encoder = Encoder::create({});
   ASSERT_TRUE(encoder.is_ok());

@@ -4,8 +4,6 @@
 #include "zerorun/async.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -76,13 +74,6 @@ std::vector<std::uint8_t> decoded_alone(const Bytes& jpeg,
   Frame out;
   EXPECT_TRUE(decoder->decode(jpeg, format, out).is_ok());
   return samples(out);
-}
-
-HostBuffer buffer_of(const Bytes& jpeg) {
-  HostBuffer out;
-  EXPECT_TRUE(out.resize(jpeg.size()).is_ok());
-  std::ranges::copy(jpeg, out.data());
-  return out;
 }
 
 TEST(AsyncDecoder, GivesTheSamplesOfDecoderInOrder) {
@@ -176,24 +167,6 @@ TEST(AsyncDecoder, ReportsTheDamageOfItsImage) {
   }
 }
 
-TEST(AsyncDecoder, GivesOwnedStreamsBack) {
-  const Bytes jpeg = encoded(Content::photo, PixelFormat::gray8, 20, 10);
-  AsyncDecoder decoder = make_decoder(2, 4);
-  HostBuffer owned = buffer_of(jpeg);
-  const std::byte* const memory = owned.data();
-  ASSERT_TRUE(decoder.submit(std::move(owned), {.tag = 5}).is_ok());
-  ASSERT_TRUE(decoder.submit(jpeg, {.tag = 6}).is_ok());
-  DecodedFrame out;
-  ASSERT_EQ(decoder.receive(out, true), Received::frame);
-  EXPECT_EQ(out.jpeg.data(), memory);
-  EXPECT_EQ(out.tag, 5u);
-  // A stream that stays in `out` is not taken for that of the next frame.
-  ASSERT_EQ(decoder.receive(out, true), Received::frame);
-  EXPECT_EQ(out.jpeg.data(), nullptr);
-  EXPECT_EQ(out.tag, 6u);
-  EXPECT_EQ(samples(out.frame), decoded_alone(jpeg));
-}
-
 TEST(AsyncDecoder, DecodesIntoTheCallersFrame) {
   const Bytes jpeg = encoded(Content::photo, PixelFormat::yuv420p, 61, 40);
   TestFrame right(PixelFormat::bgr24, 61, 40, Layout::bottom_up);
@@ -208,30 +181,6 @@ TEST(AsyncDecoder, DecodesIntoTheCallersFrame) {
   ASSERT_EQ(decoder.receive(out, true), Received::frame);
   ASSERT_TRUE(out.status.is_ok()) << out.status.message();
   EXPECT_EQ(right.packed(), decoded_alone(jpeg, PixelFormat::bgr24));
-}
-
-TEST(AsyncDecoder, DiscardsWhatIsInFlight) {
-  const Bytes jpeg = encoded(Content::photo, PixelFormat::yuv420p, 200, 150);
-  const std::vector<std::uint8_t> expected = decoded_alone(jpeg);
-  AsyncDecoder decoder = make_decoder(2, 8);
-  DecodedFrame out;
-  decoder.discard();
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < 8; ++i) {
-      ASSERT_TRUE((i % 2 == 0 ? decoder.submit(jpeg) : decoder.submit(buffer_of(jpeg))).is_ok());
-    }
-    if (round % 2 == 0) {
-      ASSERT_EQ(decoder.receive(out, true), Received::frame);
-    }
-    if (round % 3 == 0) decoder.finish();
-    decoder.discard();
-    EXPECT_EQ(decoder.in_flight(), 0);
-    EXPECT_EQ(decoder.receive(out, false), Received::not_yet);
-    ASSERT_TRUE(decoder.submit(jpeg).is_ok());
-    ASSERT_EQ(decoder.receive(out, true), Received::frame);
-    EXPECT_EQ(out.number, 9 * round + 8);
-    EXPECT_EQ(samples(out.frame), expected);
-  }
 }
 
 TEST(AsyncDecoder, RefusesImpossibleParameters) {
@@ -256,42 +205,6 @@ TEST(AsyncDecoder, RefusesImpossibleParameters) {
   const auto format = static_cast<PixelFormat>(kPixelFormatCount + 1);
   EXPECT_EQ(decoder.submit(Bytes(4), {.format = format}).code(), Errc::invalid_frame);
   EXPECT_EQ(decoder.in_flight(), 0);
-}
-
-/// Several submitters and receivers at one decoder: nothing is lost, doubled or mixed up.
-TEST(AsyncDecoder, StandsManyThreads) {
-  const std::vector<Bytes> all = streams();
-  std::vector<std::vector<std::uint8_t>> expected;
-  for (const Bytes& jpeg : all) expected.push_back(decoded_alone(jpeg));
-  constexpr int kThreads = 3, kImagesEach = 200;
-  AsyncDecoder decoder = make_decoder(3, 5);
-  std::vector<std::atomic<int>> seen(kThreads * kImagesEach);
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> submitters, receivers;
-  for (int t = 0; t < kThreads; ++t) {
-    submitters.emplace_back([&, t] {
-      for (int i = 0; i < kImagesEach; ++i) {
-        const auto tag = static_cast<std::uint64_t>(t * kImagesEach + i);
-        if (!decoder.submit(all[tag % all.size()], {.tag = tag, .wait = true})) ++wrong;
-      }
-    });
-    receivers.emplace_back([&] {
-      DecodedFrame out;
-      std::int64_t last = -1;
-      while (decoder.receive(out, true) == Received::frame) {
-        if (!out.status || out.number <= last ||
-            samples(out.frame) != expected[out.tag % all.size()])
-          ++wrong;
-        last = out.number;
-        ++seen[out.tag];
-      }
-    });
-  }
-  for (std::thread& thread : submitters) thread.join();
-  decoder.finish();
-  for (std::thread& thread : receivers) thread.join();
-  EXPECT_EQ(wrong, 0);
-  EXPECT_TRUE(std::ranges::all_of(seen, [](const auto& count) { return count == 1; }));
 }
 
 }  // namespace

@@ -91,22 +91,6 @@ TEST(AsyncEncoder, GivesTheBytesOfEncoderInOrder) {
   }
 }
 
-TEST(AsyncEncoder, TakesNoMoreThanItsDepth) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 1);
-  AsyncEncoder encoder = make_encoder(2, 3);
-  EncodedFrame out;
-  EXPECT_EQ(encoder.receive(out, false), Received::not_yet);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
-  EXPECT_EQ(encoder.submit(frame.view()).code(), Errc::queue_full);
-  Frame mine = *Frame::create(PixelFormat::gray8, 9, 9);
-  const std::uint8_t* const memory = mine.view().data[0];
-  EXPECT_EQ(encoder.submit(std::move(mine)).code(), Errc::queue_full);
-  EXPECT_EQ(mine.view().data[0], memory);  // NOLINT(bugprone-use-after-move): the contract
-  ASSERT_EQ(encoder.receive(out, true), Received::frame);
-  EXPECT_EQ(encoder.in_flight(), 2);
-  EXPECT_TRUE(encoder.submit(frame.view()).is_ok());
-}
-
 TEST(AsyncEncoder, WaitsForAPlaceWhenAsked) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 1);
   AsyncEncoder encoder = make_encoder(1, 1);
@@ -177,45 +161,6 @@ TEST(AsyncEncoder, GivesOwnedFramesBack) {
   ASSERT_EQ(encoder.receive(out, true), Received::frame);
   EXPECT_EQ(out.frame.view().data[0], nullptr);
   EXPECT_EQ(out.tag, 6u);
-}
-
-TEST(AsyncEncoder, ChangesQualityWhileItRuns) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 64, 48, 1);
-  AsyncEncoder encoder = make_encoder(2, 8);
-  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
-  ASSERT_TRUE(encoder.submit(frame.view(), {.quality = 10}).is_ok());
-  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
-  ASSERT_TRUE(encoder.set_quality(95).is_ok());
-  ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
-  EXPECT_EQ(encoder.set_quality(0).code(), Errc::invalid_argument);
-  EXPECT_EQ(encoder.submit(frame.view(), {.quality = 101}).code(), Errc::invalid_argument);
-  EXPECT_EQ(encoder.in_flight(), 4);
-  EncodedFrame out;
-  for (const int quality : {80, 10, 80, 95}) {
-    ASSERT_EQ(encoder.receive(out, true), Received::frame);
-    EXPECT_EQ(bytes_of(out), encoded_alone(frame, quality));
-  }
-}
-
-TEST(AsyncEncoder, DiscardsWhatIsInFlight) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 200, 150, 1);
-  AsyncEncoder encoder = make_encoder(2, 8);
-  EncodedFrame out;
-  encoder.discard();
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < 8; ++i) ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
-    if (round % 2 == 0) {
-      ASSERT_EQ(encoder.receive(out, true), Received::frame);
-    }
-    if (round % 3 == 0) encoder.finish();
-    encoder.discard();
-    EXPECT_EQ(encoder.in_flight(), 0);
-    EXPECT_EQ(encoder.receive(out, false), Received::not_yet);
-    ASSERT_TRUE(encoder.submit(frame.view()).is_ok());
-    ASSERT_EQ(encoder.receive(out, true), Received::frame);
-    EXPECT_EQ(out.number, 9 * round + 8);
-    EXPECT_EQ(bytes_of(out), encoded_alone(frame));
-  }
 }
 
 TEST(AsyncEncoder, CanBeDestroyedWithFramesInFlight) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/encoder.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <limits>
 #include <string>
@@ -128,15 +127,6 @@ TEST(EncoderArguments, BadFramesAreRefused) {
   EXPECT_EQ(out, encoded(cpu(), frame.view()));
 }
 
-TEST(EncoderArguments, CudaIsADeviceOrAnError) {
-  EncodeParams params;
-  params.backend = Backend::cuda;
-  const auto encoder = Encoder::create(params);
-  const auto resolved = resolve_backend(Backend::cuda);
-  EXPECT_EQ(encoder.is_ok(), resolved.is_ok());
-  EXPECT_EQ(encoder.status().code(), resolved.status().code());
-}
-
 TEST(EncoderOutput, SpanOfTheExactSizeIsEnough) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 50, 40, 3);
   const Bytes expected = encoded(cpu(), frame.view());
@@ -254,20 +244,6 @@ TEST(EncoderHeaders, ReportedIntervalIsTheOneWritten) {
         break;  // whatever pays
     }
   }
-}
-
-TEST(EncoderHeaders, ParamsAreKept) {
-  EncodeParams params = cpu();
-  params.quality = 37;
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder.is_ok());
-  EXPECT_EQ(encoder->params().quality, 37);
-  EXPECT_EQ(encoder->backend(), Backend::cpu);
-  Encoder moved = *std::move(encoder);
-  EXPECT_EQ(moved.params().quality, 37);
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 9, 9, 3);
-  Bytes out;
-  EXPECT_TRUE(moved.encode(frame.view(), out).is_ok());
 }
 
 }  // namespace

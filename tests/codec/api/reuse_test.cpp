@@ -1,7 +1,6 @@
 // What an encoder or decoder did before never shows: A, B, A in every order, twice the same bytes.
 // SPDX-License-Identifier: MIT
 #include <string>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -149,32 +148,6 @@ TEST(Reuse, DecoderForgetsTheImageBefore) {
       }
     }
   }
-}
-
-TEST(Reuse, ObjectsAreIndependentOnThreads) {
-  const std::vector<Subject> all = subjects();
-  std::vector<Bytes> expected;
-  for (const Subject& subject : all)
-    expected.push_back(encoded_alone(subject.frame, encode_params()));
-  std::vector<int> wrong(4, 0);
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < wrong.size(); ++t)
-    threads.emplace_back([&, t] {
-      auto encoder = Encoder::create(encode_params());
-      DecodeParams params;
-      params.backend = Backend::cpu;
-      auto decoder = Decoder::create(params);
-      for (std::size_t i = 0; i < 2 * all.size(); ++i) {
-        const std::size_t k = (i + t) % all.size();
-        Bytes jpeg;
-        Frame frame;
-        if (!encoder->encode(all[k].frame.view(), jpeg).is_ok() || jpeg != expected[k] ||
-            !decoder->decode(jpeg, PixelFormat::rgb24, frame).is_ok())
-          ++wrong[t];
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
 }  // namespace

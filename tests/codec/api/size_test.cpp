@@ -499,22 +499,5 @@ TEST(NotedSetting, IsWhatTheTablesAre) {
             "zerorun: own luma table, quality 077.0000 thrift 0000");
 }
 
-TEST(TargetSize, TheSettingIsNotedInAComment) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
-  EncodeParams params = cpu_params(Tune::photo, Effort::best, HuffmanTables::optimal);
-  params.note_setting = true;
-  params.size.target_bytes = 9000;
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  const auto report = encoder->encode(frame.view(), out);
-  ASSERT_TRUE(report);
-  EXPECT_LE(out.size(), 9000u);
-  char text[64];
-  std::snprintf(text, sizeof text, "zerorun: quality %08.4f thrift %04d", report->quality,
-                report->thrift);
-  const auto* begin = reinterpret_cast<const char*>(out.data());
-  EXPECT_NE(std::string(begin, out.size()).find(text), std::string::npos) << text;
-}
-
 }  // namespace
 }  // namespace zerorun::test

@@ -99,40 +99,5 @@ TEST(TrainedCodes, FollowTheQuality) {
     }
 }
 
-/// On real photos they are smaller than Annex K's (tests/rd); this picture is none, and has more
-/// noise.
-TEST(TrainedCodes, AreBetweenAnnexKAndOptimalOrNear) {
-  for (const Tune tune : {Tune::exact, Tune::photo, Tune::psnr})
-    for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::yuv444p})
-      for (const int quality : {50, 75, 90, 95}) {
-        const TestFrame frame = make_frame(Content::photo, format, 480, 320, 4);
-        const auto size = [&](HuffmanTables huffman) {
-          EncodeParams params = cpu_params(tune, Effort::fast, huffman);
-          params.quality = quality;
-          return encoded(params, frame.view()).size();
-        };
-        const std::size_t trained = size(HuffmanTables::trained);
-        EXPECT_LT(trained * 100, size(HuffmanTables::standard) * 103) << name(tune) << quality;
-        EXPECT_GT(trained + 300, size(HuffmanTables::optimal)) << name(tune) << " " << quality;
-      }
-}
-
-TEST(TrainedCodes, GoWithSizesAndQualities) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 4);
-  EncodeParams params = cpu_params(Tune::photo, Effort::fast, HuffmanTables::trained);
-  params.size.target_bytes = 9000;
-  const Bytes sized = encoded(params, frame.view());
-  EXPECT_LE(sized.size(), 9000u);
-  EXPECT_GE(sized.size(), 8955u);
-  params.size = {};
-  params.size.target_psnr = 36;
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  const auto report = encoder->encode(frame.view(), out);
-  ASSERT_TRUE(report);
-  EXPECT_GE(report->reached, 36);
-  EXPECT_FALSE(inspect(out)->standard_huffman_tables);
-}
-
 }  // namespace
 }  // namespace zerorun::test

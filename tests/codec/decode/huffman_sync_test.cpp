@@ -89,7 +89,7 @@ TEST(HuffmanSync, AStateIsThatOfTheFirstCodewordOfItsSubsequence) {
     // A codeword with its appended bits has 27 bits at most, so one starts soon after the boundary.
     EXPECT_GE(point.bit, begin);
     EXPECT_LT(point.bit, begin + 27);
-    // k is what the pairs of the block before it take: a pair fills its run and its coefficient.
+    // A pair takes the places of its run of zeros and of its coefficient; k counts those before it.
     int k = point.pairs == 0 ? 0 : 1;
     const auto pairs = all.block(point.block);
     ASSERT_LE(point.pairs, pairs.size());

@@ -93,7 +93,7 @@ TEST(FdctQuant, StageIsTheDefinition) {
   }
 }
 
-/// Rules for steps `q` that drop only what is exactly half a step, in 32nds.
+/// Rules for steps `q` that set only magnitudes of exactly half a step (16 of 32) to zero.
 TuneRules text_rules(std::uint32_t q) {
   TuneRules rules{};
   rules.weight = rules.thrifty_weight = 1 << 20;

@@ -101,16 +101,5 @@ TEST(CpuChoice, CodersRefuseWhatTheMachineLacks) {
     EXPECT_NE(decoder.status().message().find(name(target)), std::string::npos);
 }
 
-TEST(CpuChoice, CodersTakeEverySetOfTheMachine) {
-  for (const InstructionSet set : instruction_sets()) {
-    EncodeParams params;
-    params.instruction_set = set;
-    EXPECT_TRUE(Encoder::create(params).is_ok()) << name(set);
-    DecodeParams decode;
-    decode.instruction_set = set;
-    EXPECT_TRUE(Decoder::create(decode).is_ok()) << name(set);
-  }
-}
-
 }  // namespace
 }  // namespace zerorun

@@ -149,25 +149,5 @@ TEST(FastEncode, LargePicturesOnSeveralThreads) {
   }
 }
 
-TEST(FastEncode, OneEncoderForManyFrames) {
-  // What is kept between frames (tables, slices, the reference for the index) must not show.
-  Random random(3);
-  for (const CpuTarget target : fast_targets()) {
-    EncodeParams params;
-    params.threads = 2;
-    Encoder fast = make_encoder(target, params),
-            reference = make_encoder(CpuTarget::scalar, params);
-    for (int i = 0; i < 30; ++i) {
-      const int quality = random.between(1, 100);
-      ASSERT_TRUE(fast.set_quality(quality).is_ok());
-      ASSERT_TRUE(reference.set_quality(quality).is_ok());
-      const TestFrame frame =
-          make_frame(Content::photo, kAllFormats[random.below(kPixelFormatCount)],
-                     random.between(1, 700), random.between(1, 300), random.next());
-      ASSERT_TRUE(encode(fast, frame) == encode(reference, frame)) << name(target) << " " << i;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace zerorun::test

@@ -69,7 +69,7 @@ TEST_F(EndFlagParity, WaitsForEverythingBefore) {
   }
 }
 
-/// The last words of a kernel are there, although the one that sets the flag began beside it.
+/// All words of a kernel are written when the flag is, although the kernel of the flag began early.
 TEST_F(EndFlagParity, LateWordsComeBeforeTheFlag) {
   PinnedBuffer<std::uint32_t> words;
   ASSERT_TRUE(words.reserve(kLateWords));

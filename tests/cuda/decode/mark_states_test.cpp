@@ -17,52 +17,6 @@
 namespace zerorun::test {
 namespace {
 
-TEST(MarkStates, AMarkKeepsEachStateOnceAndSaysWhenItIsFull) {
-  constexpr std::uint32_t kFew = 32;
-  MarkMemory memory(kFew);
-  std::set<std::uint32_t> slots;
-  for (std::uint32_t state = 0; state < kFew; ++state) {
-    bool is_new = false;
-    const std::uint32_t slot = memory.ends.insert(3, 37 * state, is_new);
-    EXPECT_TRUE(is_new);
-    EXPECT_TRUE(slots.insert(slot).second) << "a slot is taken twice";
-    EXPECT_EQ(memory.ends.insert(3, 37 * state, is_new), slot);
-    EXPECT_FALSE(is_new);
-    EXPECT_EQ(memory.ends.find(3, 37 * state), slot);
-    EXPECT_EQ(memory.ends.find(4, 37 * state), kNoSlot) << "another mark";
-    EXPECT_EQ(memory.ends.find(3, 37 * state + 1), kNoSlot);
-  }
-  bool is_new = true;
-  EXPECT_EQ(memory.ends.insert(3, 12345, is_new), kNoSlot);
-  EXPECT_FALSE(is_new);
-  EXPECT_EQ(memory.ends.find(3, 12345), kNoSlot);
-}
-
-TEST(MarkStates, FollowingStopsWhereAWalkFoundNoRoom) {
-  MarkMemory memory(kMarkSlots);
-  memory.ends.next(5, 7) = 9;
-  memory.ends.next(6, 9) = static_cast<std::uint8_t>(kNoSlot);
-  EXPECT_EQ(memory.ends.follow(5, 5, 7), 7u);
-  EXPECT_EQ(memory.ends.follow(5, 6, 7), 9u);
-  EXPECT_EQ(memory.ends.follow(5, 7, 7), kNoSlot);
-  EXPECT_EQ(memory.ends.follow(5, 20, 7), kNoSlot);
-}
-
-TEST(DistinctStates, EachIsNewOnce) {
-  std::vector<std::uint32_t> memory(DistinctStates::bytes() / 4);
-  const auto states = DistinctStates::at(reinterpret_cast<std::uint16_t*>(memory.data()));
-  for (const std::uint32_t state : {0u, 1u, 31u, 32u, 0xFFFFu})
-    EXPECT_TRUE(states.add(state)) << state;
-  for (const std::uint32_t state : {0u, 1u, 31u, 32u, 0xFFFFu})
-    EXPECT_FALSE(states.add(state)) << state;
-  EXPECT_TRUE(states.add(33));
-  const auto* const end = reinterpret_cast<const std::uint16_t*>(memory.data() + memory.size());
-  EXPECT_EQ(states.list(2), states.list(0));
-  EXPECT_EQ(states.list(1) - states.list(0), std::ptrdiff_t{DistinctStates::kMost});
-  EXPECT_EQ(states.list(1) + DistinctStates::kMost, end);
-  EXPECT_GE(static_cast<const void*>(states.list(0)), states.bits + DistinctStates::kWords);
-}
-
 /// The states before subsequence kWarmSubsequences by guesses at every second one before it.
 std::vector<std::uint32_t> states_from_first_bits(const HostRow& row) {
   std::set<std::uint32_t> now;

@@ -11,7 +11,7 @@
 
 namespace zerorun::test {
 
-/// An undamaged stream.
+/// An undamaged stream, and where its scan begins.
 struct MutationSource {
   explicit MutationSource(Bytes stream)
       : jpeg(std::move(stream)), scan(parse_headers(jpeg).data_offset) {}

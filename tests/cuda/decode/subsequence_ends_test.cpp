@@ -44,33 +44,6 @@ TEST(SubsequenceEnds, StridesLeadWhereStepsLead) {
   }
 }
 
-TEST(SubsequenceEnds, StatesAreNumberedWhileThereIsRoom) {
-  auto ends = make_ends();
-  ends->open[3] = true;
-  for (std::uint32_t i = 0; i < 4; ++i)
-    ends->line[i].reached[3] = static_cast<std::uint16_t>(i / 2);
-  ends->collect(3, 4);
-  EXPECT_EQ(ends->count[3], 2);
-  EXPECT_EQ(ends->find(3, 1), 1u);
-  EXPECT_EQ(ends->find(3, 2), kForeignEnd);
-  for (std::uint32_t i = 0; i < kMostEnds; ++i) {
-    ends->line[i].reached[3] = static_cast<std::uint16_t>(1 + i);
-    ends->line[i].step[3] = make_step({i, 2 * i});
-  }
-  EXPECT_TRUE(ends->match(3, 0, 2, kMostEnds));
-  EXPECT_EQ(ends->count[3], 3);
-  EXPECT_FALSE(ends->match(3, 2, kMostEnds, kMostEnds)) << "one more state than there is room for";
-  EXPECT_EQ(ends->count[3], kMostEnds);
-  for (std::uint32_t i = 0; i < kMostEnds; ++i) {
-    EXPECT_EQ(ends->follow(3, i), i + 1 < kMostEnds ? i + 1 : kForeignEnd);
-    EXPECT_EQ(tally_of_step(ends->line[i].step[3]).blocks, i);
-    EXPECT_EQ(tally_of_step(ends->line[i].step[3]).pairs, 2 * i);
-  }
-  ends->open[3] = false;
-  ends->collect(3, 4);
-  EXPECT_EQ(ends->count[3], 0);
-}
-
 TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   auto ends = make_ends();
   ends->most = kSparseEnds;

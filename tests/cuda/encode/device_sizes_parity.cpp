@@ -143,35 +143,6 @@ TEST_F(DeviceSizesParity, RestartIntervalsAndLargeFrames) {
     }
 }
 
-/// Encoders that share the device do not disturb each other.
-TEST_F(DeviceSizesParity, EncodersSideBySide) {
-  constexpr std::size_t kEncoders = 8;
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  params.size.target_bytes = 150000;
-  auto cpu = Encoder::create(params);
-  ASSERT_TRUE(cpu);
-  params.backend = Backend::cuda;
-  std::vector<DeviceEncoder> encoders;
-  std::vector<Stream> streams(kEncoders);
-  std::vector<std::unique_ptr<Job>> jobs;
-  for (std::size_t i = 0; i < kEncoders; ++i) {
-    auto made = DeviceEncoder::create(params);
-    ASSERT_TRUE(made);
-    encoders.push_back(*std::move(made));
-    ASSERT_TRUE(streams[i].create());
-    jobs.push_back(std::make_unique<Job>(
-        *cpu, make_frame(Content::photo, PixelFormat::yuv420p, 1280, 720, i)));
-  }
-  std::vector<DeviceEncodeJob> device_jobs;
-  for (const auto& job : jobs) device_jobs.push_back(job->job());
-  for (int turn = 0; turn < 20; ++turn)
-    for (std::size_t i = 0; i < kEncoders; ++i)
-      ASSERT_TRUE(encoders[i].encode_batch({&device_jobs[i], 1}, streams[i].get()));
-  for (const Stream& stream : streams) ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
-  for (const auto& job : jobs) job->expect_done();
-}
-
 TEST_F(DeviceSizesParity, QualitiesAreRefused) {
   EncodeParams params;
   params.size.target_psnr = 40;

@@ -20,7 +20,7 @@ std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sam
 std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling sampling,
                                                int quality_16ths);
 
-/// Luma and chroma of the trained tables (tests/rd/README.md).
+/// Luma and chroma of the trained tables (tests/rd/train_tables.py).
 std::array<QuantTable, 2> tuned_quant_tables(bool is_420, int quality);
 
 /// The quality whose scaled tables these are, if there is one. `chroma` may be null.

@@ -1,4 +1,4 @@
-// Trained Huffman tables, written by a program (tests/rd/README.md).
+// Trained Huffman tables: written by tests/rd/train_codes.py, not by hand.
 // SPDX-License-Identifier: MIT
 #include "codec/syntax/trained_codes.hpp"
 

@@ -1,6 +1,6 @@
-// Trained quantisation tables, written by a program (tests/rd/README.md). The training began with
-// the tables that jpegli publishes (lib/jpegli/quant.cc, BSD-3-Clause), with those of Cr for both
-// chroma components.
+// Trained quantisation tables: written by tests/rd/write_tables.py, not by hand. The training
+// (tests/rd/train_tables.py) began with the tables that jpegli publishes (lib/jpegli/quant.cc,
+// BSD-3-Clause), with those of Cr for both chroma components.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>

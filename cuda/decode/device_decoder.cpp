@@ -10,46 +10,43 @@
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 
 namespace zerorun {
-namespace {
-
-/// As HostWindow, in device memory.
-class DeviceWindow {
- public:
-  void use(cudaStream_t stream) { stream_ = stream; }
-  Status reserve(PixelFormat format, int width, int height, FrameView& window) {
-    window = {format, width, height, {}, {}};
-    const std::size_t bytes = place_planes(window, nullptr, 128);
-    ZR_TRY(memory_.reserve(static_cast<std::int64_t>(bytes)));
-    place_planes(window, memory_.data(), 128);
-    return Status::ok();
-  }
-  Status copy(const ImagePart& part, const FrameView& window, const FrameView& out) {
-    for (int p = 0; p < plane_count(out.format); ++p) {
-      const auto i = static_cast<std::size_t>(p);
-      const PlaneOffset offset = region_offset(out.format, p, part.x, part.y);
-      const std::uint8_t* in = window.data[i] + offset.rows * window.stride_bytes[i] + offset.bytes;
-      const std::size_t bytes = plane_row_bytes(out.format, p, out.width);
-      const int rows = plane_rows(out.format, p, out.height);
-      // A frame may lie in memory from the last row to the first, which no copy of CUDA allows.
-      const int at_once = out.stride_bytes[i] >= static_cast<std::ptrdiff_t>(bytes) ? rows : 1;
-      for (std::ptrdiff_t y = 0; y < rows; y += at_once)
-        ZR_CUDA_TRY(cudaMemcpy2DAsync(
-            out.data[i] + y * out.stride_bytes[i],
-            at_once == 1 ? bytes : static_cast<std::size_t>(out.stride_bytes[i]),
-            in + y * window.stride_bytes[i], static_cast<std::size_t>(window.stride_bytes[i]),
-            bytes, static_cast<std::size_t>(at_once), cudaMemcpyDeviceToDevice, stream_));
-    }
-    return Status::ok();
-  }
-
- private:
-  cudaStream_t stream_ = nullptr;
-  DeviceBuffer<std::uint8_t> memory_;
-};
-
-}  // namespace
-
 struct DeviceDecoder::Impl {
+  /// As HostWindow, in device memory.
+  class DeviceWindow {
+   public:
+    void use(cudaStream_t stream) { stream_ = stream; }
+    Status reserve(PixelFormat format, int width, int height, FrameView& window) {
+      window = {format, width, height, {}, {}};
+      const std::size_t bytes = place_planes(window, nullptr, 128);
+      ZR_TRY(memory_.reserve(static_cast<std::int64_t>(bytes)));
+      place_planes(window, memory_.data(), 128);
+      return Status::ok();
+    }
+    Status copy(const ImagePart& part, const FrameView& window, const FrameView& out) {
+      for (int p = 0; p < plane_count(out.format); ++p) {
+        const auto i = static_cast<std::size_t>(p);
+        const PlaneOffset offset = region_offset(out.format, p, part.x, part.y);
+        const std::uint8_t* in =
+            window.data[i] + offset.rows * window.stride_bytes[i] + offset.bytes;
+        const std::size_t bytes = plane_row_bytes(out.format, p, out.width);
+        const int rows = plane_rows(out.format, p, out.height);
+        // A frame may lie in memory from the last row to the first, which no copy of CUDA allows.
+        const int at_once = out.stride_bytes[i] >= static_cast<std::ptrdiff_t>(bytes) ? rows : 1;
+        for (std::ptrdiff_t y = 0; y < rows; y += at_once)
+          ZR_CUDA_TRY(cudaMemcpy2DAsync(
+              out.data[i] + y * out.stride_bytes[i],
+              at_once == 1 ? bytes : static_cast<std::size_t>(out.stride_bytes[i]),
+              in + y * window.stride_bytes[i], static_cast<std::size_t>(window.stride_bytes[i]),
+              bytes, static_cast<std::size_t>(at_once), cudaMemcpyDeviceToDevice, stream_));
+      }
+      return Status::ok();
+    }
+
+   private:
+    cudaStream_t stream_ = nullptr;
+    DeviceBuffer<std::uint8_t> memory_;
+  };
+
   explicit Impl(const DecodeParams& p) : params(p), pipeline(p.device) {}
   ~Impl() {
     const DeviceGuard guard(params.device);

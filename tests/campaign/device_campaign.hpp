@@ -40,4 +40,7 @@ int files_of(const DeviceRun& run, const Folders& folders);
 /// way that has kernels of its own.
 int every_shape(const DeviceRun& run, std::int64_t count, std::int64_t first);
 std::int64_t every_shape_count();
+/// R17: all sizes up to 64x64 in five samplings, with and without restart intervals.
+int every_size(const DeviceRun& run);
+
 }  // namespace zerorun::test

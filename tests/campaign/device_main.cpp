@@ -1,5 +1,5 @@
-// Compares the CUDA backend with the CPU's, in pieces: the GPU's part of R1, R3, R4, R6, R7, R8
-// and R14. ZERORUN_TEST_DEVICES=1 lets the CPU pretend to be the GPU. usage:
+// Compares the CUDA backend with the CPU's, in pieces: the GPU's part of R1, R3, R4, R6, R7, R8,
+// R14 and R17. ZERORUN_TEST_DEVICES=1 lets the CPU pretend to be the GPU. usage:
 // campaign_device MODE STATE MINUTES [COUNT | FOLDER...] The last line says what was reached. Exit
 // code 0: all is done and nothing differs; 1: something differs; 3: more is to do, and the next
 // call with the same STATE goes on; 77: no GPU.
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: campaign_device MODE STATE MINUTES [COUNT [FIRST] | FOLDER...]\n"
     "  mutations | shapes STATE MINUTES COUNT [FIRST]\n"
-    "  bytes | cuts STATE MINUTES\n"
+    "  bytes | cuts | sizes STATE MINUTES\n"
     "  files STATE MINUTES FOLDER...\n";
 
 int run(int argc, char** argv) {
@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
                                                     argc == 6 ? std::atoll(argv[5]) : 0);
   if (mode == "bytes" && argc == 4) return changed_bytes(run);
   if (mode == "cuts" && argc == 4) return cut_streams(run);
+  if (mode == "sizes" && argc == 4) return every_size(run);
   if (mode == "files" && has_more) return files_of(run, folders);
   std::fputs(kUsage, stderr);
   return 2;

@@ -1,7 +1,7 @@
 # The figures of tests/campaign.sh, which sources this file: goals, and a function for each. R6 and R14 are in gpu_figures.sh.
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
-figures=(R{1..16} R18 R19 coverage edges load)
+figures=(R{1..19} coverage edges load)
 declare -A goals=(
   [R1]="valid and tolerated files decode exactly as libjpeg-turbo"
   [R2]="unsupported files are refused by name within 10 ms"
@@ -19,6 +19,7 @@ declare -A goals=(
   [R14]="four tools of compute-sanitizer: no report"
   [R15]="no sample depends on old memory"
   [R16]="one result for all repeats, threads and instruction sets; ThreadSanitizer: no report"
+  [R17]="40,960 sizes, samplings and restart intervals: djpeg -strict and FFmpeg take them"
   [R18]="exit codes, files and signals of the program as documented"
   [coverage]="95 % of the lines of codec/syntax, codec/decode, codec/capi and io's parsers are run by the tests"
   [edges]="libFuzzer: no new edge of the code in the last 10 M executions of each target"
@@ -290,6 +291,24 @@ R16() {
   build tsan zerorun_thread_tests
   tests tsan . -L 'unit|api' -E _NOT_BUILT || exit 1
   reached "$(passed) under ThreadSanitizer"
+}
+
+# FFmpeg decodes the streams of one width as one file, and may not complain. Of images of 1x1 and the like it
+# says that the EOI is missing, also of those that cjpeg makes (FFmpeg 5.1).
+R17() {
+  build release campaign_sizes
+  local code=0 ours file complaints=0
+  mkdir -p "$state/R17.streams"
+  run build/release/tests/campaign/campaign_sizes "$state/R17.state" "$minutes" "$state/R17.streams" || code=$?
+  ours=$(last_line)
+  command -v ffmpeg >/dev/null || { reached "$ours; no FFmpeg here"; exit 1; }
+  for file in "$state"/R17.streams/*.mjpeg; do
+    ffmpeg -v repeat+warning -xerror -err_detect explode -f mjpeg -i "$file" -f null - </dev/null 2>&1 |
+      grep -vE 'deprecated pixel format|EOI missing, emulating' && complaints=$((complaints + 1))
+  done
+  reached "libjpeg-turbo: $ours; FFmpeg complains of $complaints files"
+  ((complaints == 0)) || exit 1
+  return $code
 }
 
 R18() {

@@ -1,7 +1,7 @@
 # The GPU's part of the figures, for `tests/campaign.sh --gpu`: function gpu_R7 is the row R7-gpu of the table.
 # shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: MIT
-gpu_figures=(R1 R3 R4 R6 R7 R8 R10 R13 R14)
+gpu_figures=(R1 R3 R4 R6 R7 R8 R10 R13 R14 R17)
 goals+=(
   [R1-gpu]="valid and tolerated files: CUDA gives status, report, samples and coefficients of the CPU"
   [R3-gpu]="corrupt and hostile files: CUDA gives status, report, samples and coefficients of the CPU"
@@ -12,6 +12,7 @@ goals+=(
   [R10-gpu]="every CUDA call fails once on a GPU, or its memory is exhausted: an error, no leak, the next call works"
   [R13-gpu]="soak: 20 minutes on GPUs, no error, no growth of memory or of CUDA's objects"
   [R14-gpu]=${goals[R14]}
+  [R17-gpu]="40,960 sizes, samplings and restart intervals: CUDA's bytes are the CPU's"
 )
 
 # Where the CPU pretends to be a GPU the figures run, too, so that they can be tried.
@@ -61,6 +62,7 @@ gpu_R4() {
 }
 gpu_R7() { device bytes; }
 gpu_R8() { device cuts; }
+gpu_R17() { device sizes; }
 
 # R6 has 16 pieces, each with a state of its own, so that several processes can share them: threads of one process wait for
 # each other in the driver. state: steps, refused, damaged, exact, different, concealed, on_cpu.

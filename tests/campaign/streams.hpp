@@ -1,4 +1,4 @@
-// The undamaged streams that the campaign damages.
+// The undamaged streams that the campaign damages, and the sizes and samplings of R17.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,6 +10,12 @@
 #include "zerorun/frame.hpp"
 
 namespace zerorun::test {
+
+/// Every size from 1x1 to kEdge x kEdge.
+inline constexpr int kEdge = 64;
+inline constexpr PixelFormat kSizeFormats[] = {PixelFormat::yuv444p, PixelFormat::yuv422p,
+                                               PixelFormat::yuv420p, PixelFormat::yuv440p,
+                                               PixelFormat::yuv411p};
 
 /// Twelve streams of at most 700 bytes, one of each kind.
 std::vector<NamedStream> tiny_streams();

@@ -20,7 +20,8 @@ struct DequantIdctArgs {
   std::int64_t first_mcu, mcu_count;
   const std::int16_t* coefficients;  ///< [mcu_count * blocks_per_mcu][64], natural order. CUDA:
                                      ///< 16-byte aligned
-  PlaneView plane[kMaxDecodedComponents];  ///< out, one a scan component
+  /// Out, one a scan component. CUDA: whole planes, not scaled, at most kMaxComponents.
+  PlaneView plane[kMaxDecodedComponents];
 };
 
 Status dequant_idct_cpu(const DequantIdctArgs& args, Exec& exec);

@@ -34,7 +34,9 @@ struct Span {
 
 /// The window of pixels [at, at + count) of `extent`. Boxes of the chroma filters take up to four
 /// pixels, and their roundings repeat every four, so that it begins at a multiple of four; the
-/// triangle filter reads one chroma sample more, which has two pixels.
+/// triangle filter reads one chroma sample more, which has two pixels. A window that is not the
+/// whole row has more than two chroma samples in it, so that choose_filter() decides as for the
+/// row.
 Span window_span(int at, int count, int extent, int mcu) {
   constexpr int kBox = 4, kTriangle = 2;
   const int unit = std::lcm(mcu, kBox);

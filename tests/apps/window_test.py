@@ -471,6 +471,13 @@ class WindowTest(Player):
                       lambda: max(self.shot().crop(300, 20, 400, 80).mean()) > 30)
         self.assertLess(self.finish()["psnr"], 30)
 
+    def test_another_device_that_is_not_there(self):
+        self.play(self.video())
+        self.display.key("d")
+        first = self.index()
+        self.wait_for("more frames", lambda: self.index() > first + 10)
+        self.finish()
+
     def test_full_screen(self):
         if not shutil.which("blackbox"):
             self.skipTest("no window manager (blackbox) is installed")
@@ -695,6 +702,17 @@ class WindowTest(Player):
             self.play(video, "--pause", environment=place)
             self.assertEqual((self.shot().width, self.shot().height), (WIDTH, HEIGHT), bad)
             self.finish()
+
+    def test_a_state_folder_that_cannot_be_written_is_no_problem(self):
+        pathlib.Path(self.path("file")).write_text("no folder")
+        video = self.video(5)
+        for folder in (self.path("file"), "relative"):
+            self.play(video, "--pause", environment={"XDG_STATE_HOME": folder})
+            self.display.xdotool("windowsize", self.window, 700, 400)
+            self.wait_for("the new size", lambda: self.shot().width == 700)
+            self.finish()
+        self.assertEqual(pathlib.Path(self.path("file")).read_text(), "no folder")
+        self.assertFalse(os.path.exists("relative"))
 
     @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
     def test_files_are_dropped_on_the_window(self):

@@ -21,6 +21,10 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 }
 #endif
 
+#ifdef ZERORUN_STATIC_PLUGIN
+extern "C" void gst_plugin_zerorun_register();
+#endif
+
 namespace zerorun::test {
 namespace {
 
@@ -66,6 +70,9 @@ class GStreamer : public ::testing::Environment {
     setenv("GST_PLUGIN_PATH", ZERORUN_PLUGIN_FOLDER, 1);
     gst_registry_fork_set_enabled(FALSE);
     gst_init(nullptr, nullptr);
+#ifdef ZERORUN_STATIC_PLUGIN
+    gst_plugin_zerorun_register();
+#endif
     g_log_set_always_fatal(
         static_cast<GLogLevelFlags>(G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_FATAL_MASK));
   }

@@ -100,9 +100,9 @@ struct DecodeReport {
   /// Damaged ones: previous DC and no AC from the damage on. A component that no scan has counts as
   /// one, and is 128.
   std::int64_t concealed_intervals = 0;
-  /// Scans that the CUDA backend left to the CPU: progressive and damaged scans, scans with values
-  /// that no encoder makes, some of noise, and all scans of decode_coefficients(). 0 on the CPU
-  /// backend.
+  /// Scans that the CUDA backend left to the CPU: those of progressive frames and of four
+  /// components, damaged ones, scans with values that no encoder makes, some of noise, and all
+  /// scans of decode_coefficients(). 0 on the CPU backend.
   int cpu_scans = 0;
   Status first_problem;  ///< the first damage or oddity in stream order; ok if there was none
   bool is_concealed() const noexcept { return concealed_intervals > 0; }

@@ -305,7 +305,7 @@ TEST(CApi, BadCallsAreErrors) {
   bad.height = 65536;
   EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
   bad = good;
-  bad.format = 16;
+  bad.format = 17;
   EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
   bad.format = -1;
   EXPECT_EQ(encode(&bad), ZERORUN_INVALID_FRAME);
@@ -466,7 +466,7 @@ TEST(CApi, DecodesImagesInFlight) {
   async.lanes = 2;
   async.depth = 3;
   zerorun_async_decoder* handle = nullptr;
-  EXPECT_EQ(zerorun_async_decoder_create(&params, &async, 16, &handle, nullptr),
+  EXPECT_EQ(zerorun_async_decoder_create(&params, &async, 17, &handle, nullptr),
             ZERORUN_INVALID_FRAME);
   EXPECT_EQ(handle, nullptr);
   ASSERT_EQ(zerorun_async_decoder_create(&params, &async, ZERORUN_RGB24, &handle, nullptr),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/base/look_back.cuh"
+#include "cuda/decode/pair_sink.hpp"
 #include "cuda/decode/shared_tables.cuh"
 #include "cuda/decode/scan_kernels.hpp"
 
@@ -42,36 +43,12 @@ __device__ inline bool has_right_blocks(const ScanArgs& a, const OwnSubsequence&
          (!own.is_last || interval_end == block + own.blocks);
 }
 
-/// Stores pairs to where they belong in the scan.
-struct PairSink {
-  static constexpr std::uint32_t kBlockUnits = 1;
-
-  std::uint16_t* pairs;
-  std::int16_t* wide;  ///< the level of each pair that has no room for it
-  std::uint32_t* block_pair;
-
-  __device__ PairTarget place(const PairTarget& target) const { return target; }
-  __device__ void block_starts_if(bool condition, std::uint32_t block, std::uint32_t pair) const {
-    if (condition) block_pair[block] = pair;
-  }
-  __device__ std::uint32_t put(std::uint32_t number, const WalkPair& first,
-                               const WalkPair& second) const {
-    if (first.exists) {
-      const bool has_room = !is_wide(first.level);
-      if (!has_room) wide[number] = static_cast<std::int16_t>(first.level);
-      pairs[number++] = pack_pair(first.index, has_room ? first.level : kWideLevel);
-    }
-    if (second.exists) pairs[number++] = pack_pair(second.index, second.level);
-    return number;
-  }
-};
-
 /// Decodes the subsequence to where its pairs belong. Returns faults.
 __device__ inline std::uint32_t decode_directly(const ScanArgs& a, const SharedWords& bits,
                                                 std::uint32_t origin, const SymbolTables& tables,
                                                 const OwnSubsequence& own, std::uint64_t before) {
   const PairTarget target{blocks_of(before) + own.block, pairs_of(before) + own.pair};
-  PairSink sink{kept(a.pairs), kept(a.wide), kept(a.block_pair)};
+  PairSink sink{kept(a.pairs), kept(a.wide), kept(a.block_pair), target.pair};
   return decode_own(bits, origin, tables, own, target, sink);
 }
 

@@ -473,8 +473,9 @@ struct PairTarget {
 /// and `k`; returns faults. Of two symbols on both sides of `stop` it takes the first alone.
 ///
 /// `Tables`: as there, but look_up() gives a symbol entry. `Sink`:
-/// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), and put(number, first,
-/// second) for the pairs of each step in order, which returns the number of the next.
+/// kBlockUnits, by which it counts blocks, block_starts_if(c, block, pair), put(number, first,
+/// second) for the pairs of each step in order, which returns the number of the next, and
+/// finish(number) after the last.
 template <typename Bits, typename Tables, typename Sink>
 ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, const WalkSpan& span,
                                        PairTarget& target, Sink& sink, std::uint32_t& bit,
@@ -502,6 +503,7 @@ ZR_HD std::uint32_t decode_subsequence(const Bits& bits, const Tables& tables, c
     if (ends) block += Sink::kBlockUnits;
     return ends;
   });
+  sink.finish(pair);
   target = {block, pair};
   const bool gave_up = cursor.bit >= kGaveUp;
   bit = gave_up ? span.stop : cursor.bit;

@@ -189,6 +189,7 @@ struct CollectedPairs {
     store_pair(number, second);
     return number;
   }
+  __device__ void finish(std::uint32_t) const {}
   __device__ bool has_wide() const { return most > kMostNarrowSsss << kFirstSsssShift; }
 
  private:

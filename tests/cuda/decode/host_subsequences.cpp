@@ -55,6 +55,7 @@ struct Sink {
     next += store_pairs(sub->pairs, first, second);
     return next;
   }
+  void finish(std::uint32_t end) const { sub->in_order = sub->in_order && end == next; }
 };
 
 struct SkipTables : HostTables {

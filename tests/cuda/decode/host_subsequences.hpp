@@ -147,7 +147,7 @@ struct StoredPairs {
   std::vector<Block> blocks;    ///< those whose DC stands in the subsequence
   PairTarget end{};             ///< after the last
   std::uint32_t faults = 0;
-  bool in_order = true;  ///< each pair came after the one before
+  bool in_order = true;  ///< each pair came after the one before, and finish() after the last
 };
 
 /// skip_subsequence() and decode_subsequence(), moving `walk` on.

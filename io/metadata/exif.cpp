@@ -12,11 +12,11 @@ namespace zerorun::io {
 
 namespace {
 
-constexpr std::uint16_t kUnsignedShort = 3;
+constexpr std::uint16_t kAscii = 2, kShort = 3, kLong = 4, kRational = 5;
 
 std::optional<std::uint64_t> orientation_place(ByteSpan exif, bool little, std::uint32_t at) {
   for (const tiff::Entry& entry : tiff::read_directory(exif, little, at))
-    if (entry.tag == tiff::kOrientation && entry.type == kUnsignedShort) return entry.value_at;
+    if (entry.tag == tiff::kOrientation && entry.type == kShort) return entry.value_at;
   return std::nullopt;
 }
 
@@ -50,8 +50,6 @@ std::vector<std::uint8_t> oriented_exif(const PictureContent& content) {
 }
 
 namespace {
-
-constexpr std::uint16_t kAscii = 2, kShort = 3, kLong = 4, kRational = 5;
 
 struct Named {
   std::uint16_t tag;

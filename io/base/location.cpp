@@ -107,8 +107,7 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
   }
   if (!found) return std::optional<NumberPattern>();
 
-  const std::size_t slash = name.rfind('/');
-  const std::size_t file_at = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t file_at = name.rfind('/') + 1;  // 0 if there is no directory
   if (found->begin < file_at)
     return bad_pattern(name, "has its number in a directory; it has to be in the file name");
   NumberPattern pattern;
@@ -133,12 +132,16 @@ std::string NumberPattern::path(std::int64_t number) const {
   return path_prefix_ + file_name(number);
 }
 
-std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
+/// What stands in a file name where this pattern has its number; else empty.
+std::string_view NumberPattern::number_in(std::string_view name) const {
   if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
       !name.ends_with(after_))
-    return std::nullopt;
-  const std::string_view digits =
-      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+    return {};
+  return name.substr(before_.size(), name.size() - before_.size() - after_.size());
+}
+
+std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
+  const std::string_view digits = number_in(name);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -147,11 +150,7 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
 }
 
 std::string_view NumberPattern::other_digits(std::string_view name) const {
-  if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
-      !name.ends_with(after_))
-    return {};
-  const std::string_view digits =
-      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+  const std::string_view digits = number_in(name);
   return digits.find_first_not_of("0123456789") == std::string_view::npos ? digits
                                                                           : std::string_view();
 }
@@ -164,17 +163,6 @@ namespace fs = std::filesystem;
 std::string stem_of(const std::string& input) {
   const std::string stem = fs::path(input).stem().string();
   return input == "-" || stem.empty() ? "stream" : stem;
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // in any locale
-  });
-  return text;
-}
-
-bool has_wildcard(std::string_view name) noexcept {
-  return name.find_first_of("*?[") != std::string_view::npos;
 }
 
 Status check_name(const Location& location) {
@@ -199,16 +187,20 @@ Result<ParsedLocation> parse_input(const Location& input) {
   if (!input.names.empty()) return ParsedLocation{LocationKind::names, input.name, {}, input.names};
   ZR_TRY(check_name(input));
   const std::string& name = input.name;
-  ParsedLocation parsed{LocationKind::file, name, {}, {}};
-  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
+  const auto is = [](LocationKind kind, const std::string& path) {
+    return ParsedLocation{kind, path, {}, {}};
+  };
+  if (name == "-") return is(LocationKind::stream, name);
   std::error_code ignored;
   const fs::file_status found = fs::status(name, ignored);
-  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}, {}};
-  if (is_address(name)) return ParsedLocation{LocationKind::address, name, {}, {}};
+  if (fs::is_directory(found)) return is(LocationKind::directory, name);
+  if (is_address(name)) return is(LocationKind::address, name);
+  ParsedLocation parsed = is(LocationKind::file, name);
   if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
-  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}, {}};
+  if (name[0] == '@') return is(LocationKind::list, name.substr(1));
   const Status status = set_pattern(parsed);
-  if (has_wildcard(name) && !parsed.pattern)
+  const bool has_wildcard = name.find_first_of("*?[") != std::string::npos;
+  if (has_wildcard && !parsed.pattern)
     parsed.kind = LocationKind::glob;
   else
     ZR_TRY(status);
@@ -282,15 +274,13 @@ Location complete_output(const Location& output, const Location& input,
                  parsed->kind == LocationKind::stream);
   const auto pattern = NamePattern::parse(complete.name);
   if (!is_one || !pattern) return complete;
-  const std::string stem = stem_of(input.name);
-  const auto numbers = NumberPattern::parse(complete.name);
-  if (numbers && !*numbers) {
+  if (!pattern->has_number()) {
     complete.names = {pattern->path(input.name, {}, 0)};
     complete.name = complete.names.front();
     return complete;
   }
   std::string escaped;
-  for (const char c : stem) escaped += c == '%' ? "%%" : std::string(1, c);
+  for (const char c : stem_of(input.name)) escaped += c == '%' ? "%%" : std::string(1, c);
   complete.name.replace(complete.name.find(kNameWord), kNameWord.size(), escaped);
   return complete;
 }
@@ -336,9 +326,14 @@ std::string part_path(const std::string& path) {
   return path.substr(0, file_at + kept) + digits + std::string(kPart);
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 std::string extension_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  path.remove_prefix(path.rfind('/') + 1);  // none if there is no directory
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   return lower_case(std::string(path.substr(dot + 1)));
@@ -359,10 +354,6 @@ constexpr std::array kContainers{
     Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
     Container{"m4v", "mp4"},
 };
-
-}  // namespace
-
-namespace {
 
 /// A format by its first bytes, and the program that converts it.
 struct Foreign {

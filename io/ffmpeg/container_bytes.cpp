@@ -56,14 +56,6 @@ class HeadReader {
     return number;
   }
 
-  std::optional<std::uint32_t> little_endian() {
-    if (left() < 4) return std::nullopt;
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-      value |= std::to_integer<std::uint32_t>(head_[at_++]) << (8 * i);
-    return value;
-  }
-
   bool skip(std::uint64_t bytes) {
     if (bytes > left()) return false;
     at_ += static_cast<std::size_t>(bytes);
@@ -96,9 +88,10 @@ std::optional<std::int64_t> matroska_bytes(HeadReader reader) {
 std::optional<std::int64_t> riff_bytes(HeadReader reader) {
   // Writers that cannot return to the header leave 0 or one of the largest numbers.
   constexpr std::uint32_t kLargest = 0xFFFFFF00;
-  const auto size = reader.little_endian();
-  if (!size || *size == 0 || *size >= kLargest || !reader.starts_with("AVI ")) return std::nullopt;
-  return 8 + std::int64_t{*size};
+  const auto swapped = reader.big_endian(4);
+  const std::uint32_t size = __builtin_bswap32(static_cast<std::uint32_t>(swapped.value_or(0)));
+  if (size == 0 || size >= kLargest || !reader.starts_with("AVI ")) return std::nullopt;
+  return 8 + std::int64_t{size};
 }
 
 /// Demuxers that make a picture of any text or noise, or without a file.

@@ -59,7 +59,6 @@ constexpr std::array kRawFormats{
     RawFormat{"0rgb", P::xrgb32, true},
     RawFormat{"argb", P::xrgb32, true, 8, 0},
     RawFormat{"0bgr", P::xbgr32, true},
-    RawFormat{"cmyk32", P::cmyk32, true},  // for output alone
     RawFormat{"abgr", P::xbgr32, true, 8, 0},
     RawFormat{"yuv420p10le", P::yuv420p, false, 10},
     RawFormat{"yuv422p10le", P::yuv422p, false, 10},
@@ -73,6 +72,7 @@ constexpr std::array kRawFormats{
     RawFormat{"yuv422p16le", P::yuv422p, false, 16},
     RawFormat{"yuv444p16le", P::yuv444p, false, 16},
     RawFormat{"gray16le", P::gray8, true, 16},
+    RawFormat{"cmyk32", P::cmyk32, true},  // for output alone
 };
 
 /// `for_output` is for the message alone. Errors: invalid_argument (no such format).

@@ -36,12 +36,9 @@ io::LumaWeights weights_of(GstVideoColorMatrix matrix) noexcept {
       return io::kFcc;
     case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
       return io::kSmpte240m;
-    case GST_VIDEO_COLOR_MATRIX_BT601:
-    case GST_VIDEO_COLOR_MATRIX_UNKNOWN:
-    case GST_VIDEO_COLOR_MATRIX_RGB:
-      break;
+    default:
+      return io::kBt601;
   }
-  return io::kBt601;
 }
 
 }  // namespace

@@ -186,33 +186,6 @@ std::int64_t count_pictures(const ByteReader& file, std::uint64_t at, int stream
   return has_index ? count : 0;
 }
 
-}  // namespace
-
-bool avi_index_lies(AVStream& stream, const ByteReader& file) {
-  const int entries = avformat_index_get_entries_count(&stream);
-  if (entries < 1 || !file.size()) return false;
-  constexpr int kSamples = 64;
-  const int step = std::max(1, entries / kSamples);
-  std::uint64_t end = 0;
-  for (int i = 0; i < entries; ++i) {
-    const AVIndexEntry& entry = *avformat_index_get_entry(&stream, i);
-    const auto at = static_cast<std::uint64_t>(entry.pos);
-    if (entry.pos < 0 || entry.size < 0 || at < end || at >= *file.size()) return true;
-    // What is cut off at the end of the file is reported as missing bytes.
-    end = at + kChunkHeadBytes + static_cast<std::uint64_t>(entry.size);
-    if (i % step != 0 && i != entries - 1) continue;
-    const auto chunk = chunk_at(file, at);
-    if (!chunk || !chunk->is_picture_of(stream.index)) return true;
-  }
-  // Time stamps count chunks without data, too, which repeat a picture and have no entry.
-  if (stream.nb_frames <= avformat_index_get_entry(&stream, entries - 1)->timestamp + 1)
-    return false;
-  const auto first = static_cast<std::uint64_t>(avformat_index_get_entry(&stream, 0)->pos);
-  return count_pictures(file, first, stream.index) > entries;
-}
-
-namespace {
-
 // RFC 9559, with the marker bits of their lengths.
 constexpr std::uint32_t kSegment = 0x18538067, kTracks = 0x1654AE6B, kTrackEntry = 0xAE,
                         kTrackNumber = 0xD7, kTrackType = 0x83, kCluster = 0x1F43B675,
@@ -316,6 +289,29 @@ class MatroskaWalk {
 };
 
 }  // namespace
+
+bool avi_index_lies(AVStream& stream, const ByteReader& file) {
+  const int entries = avformat_index_get_entries_count(&stream);
+  if (entries < 1 || !file.size()) return false;
+  constexpr int kSamples = 64;
+  const int step = std::max(1, entries / kSamples);
+  std::uint64_t end = 0;
+  for (int i = 0; i < entries; ++i) {
+    const AVIndexEntry& entry = *avformat_index_get_entry(&stream, i);
+    const auto at = static_cast<std::uint64_t>(entry.pos);
+    if (entry.pos < 0 || entry.size < 0 || at < end || at >= *file.size()) return true;
+    // What is cut off at the end of the file is reported as missing bytes.
+    end = at + kChunkHeadBytes + static_cast<std::uint64_t>(entry.size);
+    if (i % step != 0 && i != entries - 1) continue;
+    const auto chunk = chunk_at(file, at);
+    if (!chunk || !chunk->is_picture_of(stream.index)) return true;
+  }
+  // Time stamps count chunks without data, too, which repeat a picture and have no entry.
+  if (stream.nb_frames <= avformat_index_get_entry(&stream, entries - 1)->timestamp + 1)
+    return false;
+  const auto first = static_cast<std::uint64_t>(avformat_index_get_entry(&stream, 0)->pos);
+  return count_pictures(file, first, stream.index) > entries;
+}
 
 std::optional<std::vector<std::int64_t>> mkv_frame_times(const ByteReader& file) {
   if (!file.size()) return std::nullopt;

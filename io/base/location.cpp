@@ -81,6 +81,67 @@ std::string unescape_percent(std::string_view text) {
   return out;
 }
 
+namespace fs = std::filesystem;
+
+/// The file name without its extension.
+std::string stem_of(const std::string& input) {
+  const std::string stem = fs::path(input).stem().string();
+  return input == "-" || stem.empty() ? "stream" : stem;
+}
+
+Status check_name(const Location& location) {
+  if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
+  if (location.name.find('\0') != std::string::npos)
+    return Status(Errc::invalid_argument, "the file name has a zero byte in it");
+  return Status::ok();
+}
+
+/// Sets the pattern if the name is one.
+Status set_pattern(ParsedLocation& parsed) {
+  ZR_LET(pattern, NumberPattern::parse(parsed.path));
+  if (!pattern) return Status::ok();
+  parsed.kind = LocationKind::pattern;
+  parsed.pattern = std::move(pattern);
+  return Status::ok();
+}
+
+struct Container {
+  std::string_view format;  // the extension, or the word of --format
+  std::string_view muxer;   // libavformat's name
+};
+constexpr std::array kContainers{
+    Container{"mov", "mov"},           Container{"qt", "mov"},  Container{"mkv", "matroska"},
+    Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
+    Container{"m4v", "mp4"},
+};
+
+/// A format by its first bytes, and the program that converts it.
+struct Foreign {
+  std::size_t at;
+  std::string_view magic;
+  const char* what;
+  const char* before;  // the name of the file stands between the two
+  const char* after;
+};
+using namespace std::string_view_literals;
+constexpr std::array kForeign{
+    Foreign{4, "ftyphei"sv, "HEIC", "heif-convert ", " picture.png"},
+    Foreign{4, "ftyphev"sv, "HEIC", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypmif1"sv, "HEIF", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypmsf1"sv, "HEIF", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypcrx "sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "II+\0"sv, "BigTIFF", "tiffcp ", " picture.tif"},
+    Foreign{0, "MM\0+"sv, "BigTIFF", "tiffcp ", " picture.tif"},
+    Foreign{0, "\xFF\x0A"sv, "JPEG XL", "djxl ", " picture.png"},
+    Foreign{4, "JXL \r\n"sv, "JPEG XL", "djxl ", " picture.png"},
+    Foreign{4, "jP  \r\n"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
+    Foreign{0, "\xFF\x4F\xFF\x51"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
+    Foreign{8, "CR\2"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "IIU\0"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "FUJIFILMCCD-RAW"sv, "camera RAW", "dcraw_emu -T ", ""},
+};
+
 }  // namespace
 
 Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& name) {
@@ -154,34 +215,6 @@ std::string_view NumberPattern::other_digits(std::string_view name) const {
   return digits.find_first_not_of("0123456789") == std::string_view::npos ? digits
                                                                           : std::string_view();
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// The file name without its extension.
-std::string stem_of(const std::string& input) {
-  const std::string stem = fs::path(input).stem().string();
-  return input == "-" || stem.empty() ? "stream" : stem;
-}
-
-Status check_name(const Location& location) {
-  if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
-  if (location.name.find('\0') != std::string::npos)
-    return Status(Errc::invalid_argument, "the file name has a zero byte in it");
-  return Status::ok();
-}
-
-/// Sets the pattern if the name is one.
-Status set_pattern(ParsedLocation& parsed) {
-  ZR_LET(pattern, NumberPattern::parse(parsed.path));
-  if (!pattern) return Status::ok();
-  parsed.kind = LocationKind::pattern;
-  parsed.pattern = std::move(pattern);
-  return Status::ok();
-}
-
-}  // namespace
 
 Result<ParsedLocation> parse_input(const Location& input) {
   if (!input.names.empty()) return ParsedLocation{LocationKind::names, input.name, {}, input.names};
@@ -342,47 +375,6 @@ std::string extension_of(std::string_view path) {
 std::string format_of(const Location& location) {
   return location.format.empty() ? extension_of(location.name) : lower_case(location.format);
 }
-
-namespace {
-
-struct Container {
-  std::string_view format;  // the extension, or the word of --format
-  std::string_view muxer;   // libavformat's name
-};
-constexpr std::array kContainers{
-    Container{"mov", "mov"},           Container{"qt", "mov"},  Container{"mkv", "matroska"},
-    Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
-    Container{"m4v", "mp4"},
-};
-
-/// A format by its first bytes, and the program that converts it.
-struct Foreign {
-  std::size_t at;
-  std::string_view magic;
-  const char* what;
-  const char* before;  // the name of the file stands between the two
-  const char* after;
-};
-using namespace std::string_view_literals;
-constexpr std::array kForeign{
-    Foreign{4, "ftyphei"sv, "HEIC", "heif-convert ", " picture.png"},
-    Foreign{4, "ftyphev"sv, "HEIC", "heif-convert ", " picture.png"},
-    Foreign{4, "ftypmif1"sv, "HEIF", "heif-convert ", " picture.png"},
-    Foreign{4, "ftypmsf1"sv, "HEIF", "heif-convert ", " picture.png"},
-    Foreign{4, "ftypcrx "sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "II+\0"sv, "BigTIFF", "tiffcp ", " picture.tif"},
-    Foreign{0, "MM\0+"sv, "BigTIFF", "tiffcp ", " picture.tif"},
-    Foreign{0, "\xFF\x0A"sv, "JPEG XL", "djxl ", " picture.png"},
-    Foreign{4, "JXL \r\n"sv, "JPEG XL", "djxl ", " picture.png"},
-    Foreign{4, "jP  \r\n"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
-    Foreign{0, "\xFF\x4F\xFF\x51"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
-    Foreign{8, "CR\2"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "IIU\0"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "FUJIFILMCCD-RAW"sv, "camera RAW", "dcraw_emu -T ", ""},
-};
-
-}  // namespace
 
 std::string foreign_format(std::string_view head, const std::string& name) {
   const auto text = [&](const Foreign& format) {

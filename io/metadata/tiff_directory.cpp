@@ -56,7 +56,8 @@ bool is_pointer(std::uint16_t tag) { return tag == kExifDirectory || tag == kGps
 /// the same bytes 65535 times.
 std::vector<Entry> within_reason(std::vector<Entry> entries) {
   std::ranges::stable_sort(entries, {}, &Entry::tag);
-  entries.erase(std::ranges::unique(entries, {}, &Entry::tag).begin(), entries.end());
+  const auto same = [](const Entry& a, const Entry& b) { return a.tag == b.tag; };
+  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
   std::size_t room = kMaxDirectoryBytes;
   std::erase_if(entries, [&room](const Entry& entry) {
     const bool fits = entry.value.size() <= std::min(kMaxValueBytes, room);

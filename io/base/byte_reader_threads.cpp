@@ -34,6 +34,34 @@ ReadAhead::Outcome read_block(int file, std::uint64_t position, std::vector<std:
   return {done, 0};
 }
 
+/// The parts of bytes `begin` to `end` of all parts together.
+std::vector<std::span<std::byte>> slice(std::span<const std::span<std::byte>> parts,
+                                        std::size_t begin, std::size_t end) {
+  std::vector<std::span<std::byte>> slices;
+  std::size_t at = 0;  // where a part begins
+  for (const std::span<std::byte> part : parts) {
+    const std::size_t from = std::clamp(begin, at, at + part.size()) - at;
+    const std::size_t to = std::clamp(end, at, at + part.size()) - at;
+    if (from < to) slices.push_back(part.subspan(from, to - from));
+    at += part.size();
+  }
+  return slices;
+}
+
+/// Calls job(0) to job(count - 1), each on a thread of its own where there may be one.
+template <typename Job>
+void run_side_by_side(std::size_t count, const Job& job) {
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  std::size_t item = 1;
+  try {
+    for (; item < count; ++item) threads.emplace_back(job, item);
+  } catch (const std::exception&) {  // no thread or no memory is left: this one does the rest
+  }
+  for (job(0); item < count; ++item) job(item);
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
 ReadAhead::ReadAhead(int file, std::uint64_t position, int threads)
@@ -64,38 +92,6 @@ ReadAhead::Outcome ReadAhead::next(std::vector<std::byte>& block) {
   if (!at_end_) read_one_more();
   return outcome;
 }
-
-namespace {
-
-/// The parts of bytes `begin` to `end` of all parts together.
-std::vector<std::span<std::byte>> slice(std::span<const std::span<std::byte>> parts,
-                                        std::size_t begin, std::size_t end) {
-  std::vector<std::span<std::byte>> slices;
-  std::size_t at = 0;  // where a part begins
-  for (const std::span<std::byte> part : parts) {
-    const std::size_t from = std::clamp(begin, at, at + part.size()) - at;
-    const std::size_t to = std::clamp(end, at, at + part.size()) - at;
-    if (from < to) slices.push_back(part.subspan(from, to - from));
-    at += part.size();
-  }
-  return slices;
-}
-
-/// Calls job(0) to job(count - 1), each on a thread of its own where there may be one.
-template <typename Job>
-void run_side_by_side(std::size_t count, const Job& job) {
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  std::size_t item = 1;
-  try {
-    for (; item < count; ++item) threads.emplace_back(job, item);
-  } catch (const std::exception&) {  // no thread or no memory is left: this one does the rest
-  }
-  for (job(0); item < count; ++item) job(item);
-  for (std::thread& thread : threads) thread.join();
-}
-
-}  // namespace
 
 int ByteReader::spare_threads() noexcept { return std::min(usable_processors() / 4, 3); }
 

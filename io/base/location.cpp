@@ -81,6 +81,67 @@ std::string unescape_percent(std::string_view text) {
   return out;
 }
 
+namespace fs = std::filesystem;
+
+/// The file name without its extension.
+std::string stem_of(const std::string& input) {
+  const std::string stem = fs::path(input).stem().string();
+  return input == "-" || stem.empty() ? "stream" : stem;
+}
+
+Status check_name(const Location& location) {
+  if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
+  if (location.name.find('\0') != std::string::npos)
+    return Status(Errc::invalid_argument, "the file name has a zero byte in it");
+  return Status::ok();
+}
+
+/// Sets the pattern if the name is one.
+Status set_pattern(ParsedLocation& parsed) {
+  ZR_LET(pattern, NumberPattern::parse(parsed.path));
+  if (!pattern) return Status::ok();
+  parsed.kind = LocationKind::pattern;
+  parsed.pattern = std::move(pattern);
+  return Status::ok();
+}
+
+struct Container {
+  std::string_view format;  // the extension, or the word of --format
+  std::string_view muxer;   // libavformat's name
+};
+constexpr std::array kContainers{
+    Container{"mov", "mov"},           Container{"qt", "mov"},  Container{"mkv", "matroska"},
+    Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
+    Container{"m4v", "mp4"},
+};
+
+/// A format by its first bytes, and the program that converts it.
+struct Foreign {
+  std::size_t at;
+  std::string_view magic;
+  const char* what;
+  const char* before;  // the name of the file stands between the two
+  const char* after;
+};
+using namespace std::string_view_literals;
+constexpr std::array kForeign{
+    Foreign{4, "ftyphei"sv, "HEIC", "heif-convert ", " picture.png"},
+    Foreign{4, "ftyphev"sv, "HEIC", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypmif1"sv, "HEIF", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypmsf1"sv, "HEIF", "heif-convert ", " picture.png"},
+    Foreign{4, "ftypcrx "sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "II+\0"sv, "BigTIFF", "tiffcp ", " picture.tif"},
+    Foreign{0, "MM\0+"sv, "BigTIFF", "tiffcp ", " picture.tif"},
+    Foreign{0, "\xFF\x0A"sv, "JPEG XL", "djxl ", " picture.png"},
+    Foreign{4, "JXL \r\n"sv, "JPEG XL", "djxl ", " picture.png"},
+    Foreign{4, "jP  \r\n"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
+    Foreign{0, "\xFF\x4F\xFF\x51"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
+    Foreign{8, "CR\2"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "IIU\0"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "FUJIFILMCCD-RAW"sv, "camera RAW", "dcraw_emu -T ", ""},
+};
+
 }  // namespace
 
 Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& name) {
@@ -107,8 +168,7 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
   }
   if (!found) return std::optional<NumberPattern>();
 
-  const std::size_t slash = name.rfind('/');
-  const std::size_t file_at = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t file_at = name.rfind('/') + 1;  // 0 if there is no directory
   if (found->begin < file_at)
     return bad_pattern(name, "has its number in a directory; it has to be in the file name");
   NumberPattern pattern;
@@ -133,12 +193,16 @@ std::string NumberPattern::path(std::int64_t number) const {
   return path_prefix_ + file_name(number);
 }
 
-std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
+/// What stands in a file name where this pattern has its number; else empty.
+std::string_view NumberPattern::number_in(std::string_view name) const {
   if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
       !name.ends_with(after_))
-    return std::nullopt;
-  const std::string_view digits =
-      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+    return {};
+  return name.substr(before_.size(), name.size() - before_.size() - after_.size());
+}
+
+std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
+  const std::string_view digits = number_in(name);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -147,68 +211,29 @@ std::optional<std::int64_t> NumberPattern::match(std::string_view name) const {
 }
 
 std::string_view NumberPattern::other_digits(std::string_view name) const {
-  if (name.size() <= before_.size() + after_.size() || !name.starts_with(before_) ||
-      !name.ends_with(after_))
-    return {};
-  const std::string_view digits =
-      name.substr(before_.size(), name.size() - before_.size() - after_.size());
+  const std::string_view digits = number_in(name);
   return digits.find_first_not_of("0123456789") == std::string_view::npos ? digits
                                                                           : std::string_view();
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// The file name without its extension.
-std::string stem_of(const std::string& input) {
-  const std::string stem = fs::path(input).stem().string();
-  return input == "-" || stem.empty() ? "stream" : stem;
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;  // in any locale
-  });
-  return text;
-}
-
-bool has_wildcard(std::string_view name) noexcept {
-  return name.find_first_of("*?[") != std::string_view::npos;
-}
-
-Status check_name(const Location& location) {
-  if (location.name.empty()) return Status(Errc::invalid_argument, "the file name is empty");
-  if (location.name.find('\0') != std::string::npos)
-    return Status(Errc::invalid_argument, "the file name has a zero byte in it");
-  return Status::ok();
-}
-
-/// Sets the pattern if the name is one.
-Status set_pattern(ParsedLocation& parsed) {
-  ZR_LET(pattern, NumberPattern::parse(parsed.path));
-  if (!pattern) return Status::ok();
-  parsed.kind = LocationKind::pattern;
-  parsed.pattern = std::move(pattern);
-  return Status::ok();
-}
-
-}  // namespace
 
 Result<ParsedLocation> parse_input(const Location& input) {
   if (!input.names.empty()) return ParsedLocation{LocationKind::names, input.name, {}, input.names};
   ZR_TRY(check_name(input));
   const std::string& name = input.name;
-  ParsedLocation parsed{LocationKind::file, name, {}, {}};
-  if (name == "-") return ParsedLocation{LocationKind::stream, name, {}, {}};
+  const auto is = [](LocationKind kind, const std::string& path) {
+    return ParsedLocation{kind, path, {}, {}};
+  };
+  if (name == "-") return is(LocationKind::stream, name);
   std::error_code ignored;
   const fs::file_status found = fs::status(name, ignored);
-  if (fs::is_directory(found)) return ParsedLocation{LocationKind::directory, name, {}, {}};
-  if (is_address(name)) return ParsedLocation{LocationKind::address, name, {}, {}};
+  if (fs::is_directory(found)) return is(LocationKind::directory, name);
+  if (is_address(name)) return is(LocationKind::address, name);
+  ParsedLocation parsed = is(LocationKind::file, name);
   if (fs::exists(found)) return parsed;  // a file may be called "100%d[1].png"
-  if (name[0] == '@') return ParsedLocation{LocationKind::list, name.substr(1), {}, {}};
+  if (name[0] == '@') return is(LocationKind::list, name.substr(1));
   const Status status = set_pattern(parsed);
-  if (has_wildcard(name) && !parsed.pattern)
+  const bool has_wildcard = name.find_first_of("*?[") != std::string::npos;
+  if (has_wildcard && !parsed.pattern)
     parsed.kind = LocationKind::glob;
   else
     ZR_TRY(status);
@@ -282,15 +307,13 @@ Location complete_output(const Location& output, const Location& input,
                  parsed->kind == LocationKind::stream);
   const auto pattern = NamePattern::parse(complete.name);
   if (!is_one || !pattern) return complete;
-  const std::string stem = stem_of(input.name);
-  const auto numbers = NumberPattern::parse(complete.name);
-  if (numbers && !*numbers) {
+  if (!pattern->has_number()) {
     complete.names = {pattern->path(input.name, {}, 0)};
     complete.name = complete.names.front();
     return complete;
   }
   std::string escaped;
-  for (const char c : stem) escaped += c == '%' ? "%%" : std::string(1, c);
+  for (const char c : stem_of(input.name)) escaped += c == '%' ? "%%" : std::string(1, c);
   complete.name.replace(complete.name.find(kNameWord), kNameWord.size(), escaped);
   return complete;
 }
@@ -336,9 +359,14 @@ std::string part_path(const std::string& path) {
   return path.substr(0, file_at + kept) + digits + std::string(kPart);
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 std::string extension_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash != std::string_view::npos) path.remove_prefix(slash + 1);
+  path.remove_prefix(path.rfind('/') + 1);  // none if there is no directory
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   return lower_case(std::string(path.substr(dot + 1)));
@@ -347,51 +375,6 @@ std::string extension_of(std::string_view path) {
 std::string format_of(const Location& location) {
   return location.format.empty() ? extension_of(location.name) : lower_case(location.format);
 }
-
-namespace {
-
-struct Container {
-  std::string_view format;  // the extension, or the word of --format
-  std::string_view muxer;   // libavformat's name
-};
-constexpr std::array kContainers{
-    Container{"mov", "mov"},           Container{"qt", "mov"},  Container{"mkv", "matroska"},
-    Container{"matroska", "matroska"}, Container{"avi", "avi"}, Container{"mp4", "mp4"},
-    Container{"m4v", "mp4"},
-};
-
-}  // namespace
-
-namespace {
-
-/// A format by its first bytes, and the program that converts it.
-struct Foreign {
-  std::size_t at;
-  std::string_view magic;
-  const char* what;
-  const char* before;  // the name of the file stands between the two
-  const char* after;
-};
-using namespace std::string_view_literals;
-constexpr std::array kForeign{
-    Foreign{4, "ftyphei"sv, "HEIC", "heif-convert ", " picture.png"},
-    Foreign{4, "ftyphev"sv, "HEIC", "heif-convert ", " picture.png"},
-    Foreign{4, "ftypmif1"sv, "HEIF", "heif-convert ", " picture.png"},
-    Foreign{4, "ftypmsf1"sv, "HEIF", "heif-convert ", " picture.png"},
-    Foreign{4, "ftypcrx "sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "II+\0"sv, "BigTIFF", "tiffcp ", " picture.tif"},
-    Foreign{0, "MM\0+"sv, "BigTIFF", "tiffcp ", " picture.tif"},
-    Foreign{0, "\xFF\x0A"sv, "JPEG XL", "djxl ", " picture.png"},
-    Foreign{4, "JXL \r\n"sv, "JPEG XL", "djxl ", " picture.png"},
-    Foreign{4, "jP  \r\n"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
-    Foreign{0, "\xFF\x4F\xFF\x51"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
-    Foreign{8, "CR\2"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "IIU\0"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "FUJIFILMCCD-RAW"sv, "camera RAW", "dcraw_emu -T ", ""},
-};
-
-}  // namespace
 
 std::string foreign_format(std::string_view head, const std::string& name) {
   const auto text = [&](const Foreign& format) {

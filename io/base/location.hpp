@@ -32,6 +32,8 @@ class NumberPattern {
   const std::string& path_prefix() const noexcept { return path_prefix_; }
 
  private:
+  std::string_view number_in(std::string_view file_name) const;
+
   std::string directory_;    // for reading the directory
   std::string path_prefix_;  // "" or "dir/", as the user wrote it
   std::string before_, after_;
@@ -46,6 +48,7 @@ class NamePattern {
   static Result<NamePattern> parse(const std::string& name);
   /// `folder` is PictureFiles::folder if sub-folders are kept, otherwise empty.
   std::string path(const std::string& input, const std::string& folder, std::int64_t number) const;
+  bool has_number() const noexcept { return numbers_.has_value(); }
 
  private:
   std::string path_prefix_, file_name_;
@@ -66,6 +69,8 @@ Result<ParsedLocation> parse_output(const Location& output);
 
 /// Lower-case extension without the dot; "" if there is none.
 std::string extension_of(std::string_view path);
+/// Of ASCII letters, in any locale.
+std::string lower_case(std::string text);
 
 /// Location::format if given, else the extension, in lower case.
 std::string format_of(const Location& location);

@@ -71,7 +71,8 @@ Result<FileSequence> FileSequence::open(const ParsedLocation& location,
       ZR_TRY(sequence.open_list(location.path));
       break;
     case LocationKind::names:
-      sequence.open_names(location.names);
+      sequence.names_ = location.names;
+      sequence.count_absent_names();
       break;
     default:
       sequence.names_ = {location.path};
@@ -103,11 +104,6 @@ void FileSequence::note_name_gaps() {
   constexpr std::int64_t kMostHeld = 1'000'000;  // more are two sequences rather than a gap
   name_gaps_ = find_name_gaps(names_);
   if (missing_ == MissingFrames::hold) gaps_ += fill_name_gaps(names_, kMostHeld);
-}
-
-void FileSequence::open_names(const std::vector<std::string>& names) {
-  names_ = names;
-  count_absent_names();
 }
 
 void FileSequence::count_absent_names() {

@@ -77,7 +77,6 @@ class FileSequence {
   Status open_directory(const std::string& path, bool subfolders);
   Status add_folder(const std::string& prefix, bool subfolders, int depth);
   Status open_list(const std::string& path);
-  void open_names(const std::vector<std::string>& names);
   void count_absent_names();
   Status no_match(std::optional<std::int64_t> start_number) const;
   Status choose_numbers(const FileNumbers& numbers);

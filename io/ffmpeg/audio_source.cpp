@@ -20,9 +20,6 @@ namespace {
 /// the second number is a damaged time stamp.
 constexpr double kLeastGap = 0.05, kLongestGap = 10.0;
 
-struct ContextRelease {
-  void operator()(AVFormatContext* p) const noexcept { avformat_close_input(&p); }
-};
 struct ResamplerRelease {
   void operator()(SwrContext* p) const noexcept { swr_free(&p); }
 };
@@ -49,7 +46,7 @@ class FfmpegAudio final : public AudioSource {
   const std::string name_;
   const AudioFormat format_;
   av::InterruptedReads reads_;
-  std::unique_ptr<AVFormatContext, ContextRelease> context_;
+  av::InputPtr context_;
   const AVStream* stream_ = nullptr;
   av::CodecPtr decoder_;
   std::unique_ptr<SwrContext, ResamplerRelease> resampler_;
@@ -64,26 +61,17 @@ class FfmpegAudio final : public AudioSource {
 };
 
 Status FfmpegAudio::open() {
-  av::keep_quiet();
   packet_.reset(av_packet_alloc());
   frame_.reset(av_frame_alloc());
   if (!packet_ || !frame_) return Status(Errc::out_of_memory);
-  av::Dictionary protocols;
-  av::set_input_limits(protocols);
-  const std::string url = "file:" + name_;
-  AVFormatContext* context = avformat_alloc_context();
-  if (context == nullptr) return Status(Errc::out_of_memory);
-  context->interrupt_callback = reads_.callback();
-  int error = avformat_open_input(&context, url.c_str(), nullptr, protocols.out());
-  if (error < 0) return av::failure(Errc::open_failed, name_, error);
-  context_.reset(context);
-  ZR_TRY(av::find_streams(*context, name_));
+  ZR_LET(opened, av::open_file(name_, reads_));
+  context_ = std::move(opened);
   const AVCodec* codec = nullptr;
-  const int index = av_find_best_stream(context, AVMEDIA_TYPE_AUDIO, -1, -1, &codec, 0);
+  const int index = av_find_best_stream(context_.get(), AVMEDIA_TYPE_AUDIO, -1, -1, &codec, 0);
   if (index < 0 || codec == nullptr) return av::failure(Errc::bad_input, name_, index);
-  stream_ = context->streams[index];
-  for (unsigned i = 0; i < context->nb_streams; ++i)
-    if (static_cast<int>(i) != index) context->streams[i]->discard = AVDISCARD_ALL;
+  stream_ = context_->streams[index];
+  for (unsigned i = 0; i < context_->nb_streams; ++i)
+    if (static_cast<int>(i) != index) context_->streams[i]->discard = AVDISCARD_ALL;
   return open_decoder(*codec);
 }
 

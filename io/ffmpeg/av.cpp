@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/av.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -98,6 +96,21 @@ Status find_streams(AVFormatContext& context, const std::string& name) {
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].out() = options[i];
   if (error < 0) return failure(Errc::bad_input, name, error);
   return check_count();
+}
+
+Result<InputPtr> open_file(const std::string& path, InterruptedReads& reads) {
+  keep_quiet();
+  Dictionary options;
+  set_input_limits(options);
+  AVFormatContext* context = avformat_alloc_context();
+  if (context == nullptr) return Status(Errc::out_of_memory);
+  context->interrupt_callback = reads.callback();
+  const std::string url = "file:" + path;
+  const int error = avformat_open_input(&context, url.c_str(), nullptr, options.out());
+  if (error < 0) return failure(Errc::open_failed, path, error);
+  InputPtr input(context);
+  ZR_TRY(find_streams(*context, path));
+  return input;
 }
 
 Status show_flv_streams(AVFormatContext& context, const std::string& name) {

@@ -12,6 +12,7 @@ extern "C" {
 #include <libavutil/stereo3d.h>
 #include <libswscale/swscale.h>
 }
+#include <dlfcn.h>
 
 #include <chrono>
 #include <cstddef>
@@ -31,6 +32,7 @@ struct Release {
   void operator()(AVPacket* p) const noexcept { av_packet_free(&p); }
   void operator()(AVFrame* p) const noexcept { av_frame_free(&p); }
   void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
+  void operator()(AVFormatContext* p) const noexcept { avformat_close_input(&p); }
   void operator()(AVBSFContext* p) const noexcept { av_bsf_free(&p); }
   void operator()(SwsContext* p) const noexcept { sws_freeContext(p); }
   void operator()(AVStereo3D* p) const noexcept { av_free(p); }
@@ -38,6 +40,7 @@ struct Release {
 using PacketPtr = std::unique_ptr<AVPacket, Release>;
 using FramePtr = std::unique_ptr<AVFrame, Release>;
 using CodecPtr = std::unique_ptr<AVCodecContext, Release>;
+using InputPtr = std::unique_ptr<AVFormatContext, Release>;
 using FilterPtr = std::unique_ptr<AVBSFContext, Release>;
 using ScalerPtr = std::unique_ptr<SwsContext, Release>;
 
@@ -133,8 +136,14 @@ class InterruptedReads {
 };
 
 /// A library beside those that io/ffmpeg is linked with, opened at the first call: "avdevice",
-/// "avfilter", of FFmpeg's `version`. Null if it is not installed. It stays open.
+/// "avfilter", "cuda". Null if it is not installed. It stays open.
 void* open_library(const std::string& name, unsigned version);
+/// Sets `function` to that of a library. False if there is no such function, or no library.
+template <typename Function>
+bool find_function(void* library, const char* name, Function*& function) noexcept {
+  function = reinterpret_cast<Function*>(library == nullptr ? nullptr : ::dlsym(library, name));
+  return function != nullptr;
+}
 
 /// Errors: too_many_pixels, for a picture of more than StreamLimits allows. Motion JPEG has limits
 /// of its own.
@@ -143,6 +152,9 @@ Status check_pixels(const AVCodecParameters& stream, const std::string& name);
 /// avformat_find_stream_info() within limits: of streams, because each gets a decoder, and of the
 /// pixels of a picture. Errors: bad_input, and those of failure() and check_pixels().
 Status find_streams(AVFormatContext& context, const std::string& name);
+
+/// Opens a file, and finds its streams. Errors: open_failed, and those of find_streams().
+Result<InputPtr> open_file(const std::string& path, InterruptedReads& reads);
 
 /// FLV declares its streams by packets alone, and FFmpeg would probe them by decoders without
 /// limits. Reads a file up to the first packet of video, and goes back to where it was. Does

@@ -56,14 +56,6 @@ class HeadReader {
     return number;
   }
 
-  std::optional<std::uint32_t> little_endian() {
-    if (left() < 4) return std::nullopt;
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < 4; ++i)
-      value |= std::to_integer<std::uint32_t>(head_[at_++]) << (8 * i);
-    return value;
-  }
-
   bool skip(std::uint64_t bytes) {
     if (bytes > left()) return false;
     at_ += static_cast<std::size_t>(bytes);
@@ -96,9 +88,10 @@ std::optional<std::int64_t> matroska_bytes(HeadReader reader) {
 std::optional<std::int64_t> riff_bytes(HeadReader reader) {
   // Writers that cannot return to the header leave 0 or one of the largest numbers.
   constexpr std::uint32_t kLargest = 0xFFFFFF00;
-  const auto size = reader.little_endian();
-  if (!size || *size == 0 || *size >= kLargest || !reader.starts_with("AVI ")) return std::nullopt;
-  return 8 + std::int64_t{*size};
+  const auto swapped = reader.big_endian(4);
+  const std::uint32_t size = __builtin_bswap32(static_cast<std::uint32_t>(swapped.value_or(0)));
+  if (size == 0 || size >= kLargest || !reader.starts_with("AVI ")) return std::nullopt;
+  return 8 + std::int64_t{size};
 }
 
 /// Demuxers that make a picture of any text or noise, or without a file.
@@ -192,33 +185,6 @@ std::int64_t count_pictures(const ByteReader& file, std::uint64_t at, int stream
   }
   return has_index ? count : 0;
 }
-
-}  // namespace
-
-bool avi_index_lies(AVStream& stream, const ByteReader& file) {
-  const int entries = avformat_index_get_entries_count(&stream);
-  if (entries < 1 || !file.size()) return false;
-  constexpr int kSamples = 64;
-  const int step = std::max(1, entries / kSamples);
-  std::uint64_t end = 0;
-  for (int i = 0; i < entries; ++i) {
-    const AVIndexEntry& entry = *avformat_index_get_entry(&stream, i);
-    const auto at = static_cast<std::uint64_t>(entry.pos);
-    if (entry.pos < 0 || entry.size < 0 || at < end || at >= *file.size()) return true;
-    // What is cut off at the end of the file is reported as missing bytes.
-    end = at + kChunkHeadBytes + static_cast<std::uint64_t>(entry.size);
-    if (i % step != 0 && i != entries - 1) continue;
-    const auto chunk = chunk_at(file, at);
-    if (!chunk || !chunk->is_picture_of(stream.index)) return true;
-  }
-  // Time stamps count chunks without data, too, which repeat a picture and have no entry.
-  if (stream.nb_frames <= avformat_index_get_entry(&stream, entries - 1)->timestamp + 1)
-    return false;
-  const auto first = static_cast<std::uint64_t>(avformat_index_get_entry(&stream, 0)->pos);
-  return count_pictures(file, first, stream.index) > entries;
-}
-
-namespace {
 
 // RFC 9559, with the marker bits of their lengths.
 constexpr std::uint32_t kSegment = 0x18538067, kTracks = 0x1654AE6B, kTrackEntry = 0xAE,
@@ -323,6 +289,29 @@ class MatroskaWalk {
 };
 
 }  // namespace
+
+bool avi_index_lies(AVStream& stream, const ByteReader& file) {
+  const int entries = avformat_index_get_entries_count(&stream);
+  if (entries < 1 || !file.size()) return false;
+  constexpr int kSamples = 64;
+  const int step = std::max(1, entries / kSamples);
+  std::uint64_t end = 0;
+  for (int i = 0; i < entries; ++i) {
+    const AVIndexEntry& entry = *avformat_index_get_entry(&stream, i);
+    const auto at = static_cast<std::uint64_t>(entry.pos);
+    if (entry.pos < 0 || entry.size < 0 || at < end || at >= *file.size()) return true;
+    // What is cut off at the end of the file is reported as missing bytes.
+    end = at + kChunkHeadBytes + static_cast<std::uint64_t>(entry.size);
+    if (i % step != 0 && i != entries - 1) continue;
+    const auto chunk = chunk_at(file, at);
+    if (!chunk || !chunk->is_picture_of(stream.index)) return true;
+  }
+  // Time stamps count chunks without data, too, which repeat a picture and have no entry.
+  if (stream.nb_frames <= avformat_index_get_entry(&stream, entries - 1)->timestamp + 1)
+    return false;
+  const auto first = static_cast<std::uint64_t>(avformat_index_get_entry(&stream, 0)->pos);
+  return count_pictures(file, first, stream.index) > entries;
+}
 
 std::optional<std::vector<std::int64_t>> mkv_frame_times(const ByteReader& file) {
   if (!file.size()) return std::nullopt;

@@ -12,8 +12,10 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "codec/base/try.hpp"
+#include "io/base/location.hpp"
 
 namespace zerorun::io::av {
 namespace {
@@ -30,24 +32,15 @@ constexpr std::string_view kMovLanguages =
     "lit pol hun est lav rus alb ron ces slk slv yid mac bul ukr bel uzb kaz arm geo mol kir tgk "
     "tuk mon pus kur tib nep san mar ben asm guj ori mal kan tam tel bur khm lao vie ind tgl may "
     "amh tir orm som swa mlg epo wel baq cat lat que aym tat uig dzo jav";
-/// The other code of ISO 639-2 of some of them.
-constexpr std::array<std::array<std::string_view, 2>, 12> kSameLanguage{{{"deu", "ger"},
-                                                                         {"fre", "fra"},
-                                                                         {"nld", "dut"},
-                                                                         {"swe", "sve"},
-                                                                         {"ell", "gre"},
-                                                                         {"zho", "chi"},
-                                                                         {"cze", "ces"},
-                                                                         {"rum", "ron"},
-                                                                         {"slo", "slk"},
-                                                                         {"isl", "ice"},
-                                                                         {"sqi", "alb"},
-                                                                         {"msa", "may"}}};
+/// The other code of ISO 639-2 of some of them, and theirs.
+constexpr std::string_view kSameLanguage =
+    "deu:ger fre:fra nld:dut swe:sve ell:gre zho:chi cze:ces rum:ron slo:slk isl:ice sqi:alb "
+    "msa:may";
 
-std::string_view mov_language(std::string_view language) noexcept {
-  for (const auto& [code, written] : kSameLanguage)
-    if (code == language) return written;
-  return language;
+std::string_view mov_language(std::string_view language) {
+  const std::size_t at = kSameLanguage.find(std::string(language) + ":");
+  return at == std::string_view::npos || language.size() != 3 ? language
+                                                              : kSameLanguage.substr(at + 4, 3);
 }
 
 bool is_mov(const AVFormatContext& output) noexcept {
@@ -145,10 +138,7 @@ Tags tags_of(const AVDictionary* dictionary) {
   Tags tags;
   const AVDictionaryEntry* entry = nullptr;
   while ((entry = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
-    std::string key(entry->key);
-    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) {
-      return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-    });
+    const std::string key = lower_case(entry->key);
     const bool of_the_file =
         std::find(kOfTheFile.begin(), kOfTheFile.end(), key) != kOfTheFile.end();
     if (!of_the_file && !key.starts_with("_statistics"))
@@ -265,17 +255,14 @@ Status add_chapters(const SinkOptions& options, AVFormatContext& output) {
 
 void set_colour(const ContainerContent& content, AVCodecParameters& codec) {
   if (content.primaries.empty() && content.transfer.empty()) return;
-  const auto code = [](const std::string& name, int (*find)(const char*)) {
-    return name.empty() ? -1 : find(name.c_str());
+  const auto set = [](auto& field, const std::string& name, int (*find)(const char*)) {
+    const int value = name.empty() ? -1 : find(name.c_str());
+    if (value >= 0) field = static_cast<std::remove_reference_t<decltype(field)>>(value);
   };
-  if (const int value = code(content.primaries, av_color_primaries_from_name); value >= 0)
-    codec.color_primaries = static_cast<AVColorPrimaries>(value);
-  if (const int value = code(content.transfer, av_color_transfer_from_name); value >= 0)
-    codec.color_trc = static_cast<AVColorTransferCharacteristic>(value);
-  if (const int value = code(content.matrix, av_color_space_from_name); value >= 0)
-    codec.color_space = static_cast<AVColorSpace>(value);
-  if (const int value = code(content.range, av_color_range_from_name); value >= 0)
-    codec.color_range = static_cast<AVColorRange>(value);
+  set(codec.color_primaries, content.primaries, av_color_primaries_from_name);
+  set(codec.color_trc, content.transfer, av_color_transfer_from_name);
+  set(codec.color_space, content.matrix, av_color_space_from_name);
+  set(codec.color_range, content.range, av_color_range_from_name);
 }
 
 void set_field_order(const ContainerContent& content, AVCodecParameters& codec) {

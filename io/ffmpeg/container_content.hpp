@@ -1,4 +1,5 @@
-// Tags, time code, field order and stereo layout of containers, as FFmpeg reads and writes them.
+// Tags, time code, field order, stereo layout and display matrix of containers, as FFmpeg reads and
+// writes them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,6 +9,7 @@
 
 #include "io/ffmpeg/av.hpp"
 #include "zerorun/sink.hpp"
+#include "zerorun/source.hpp"
 
 namespace zerorun::io::av {
 
@@ -31,5 +33,13 @@ bool needs_key_list(const ContainerContent& content, const std::string& muxer);
 void set_colour(const ContainerContent& content, AVCodecParameters& codec);
 void set_field_order(const ContainerContent& content, AVCodecParameters& codec);
 Status set_stereo_mode(const ContainerContent& content, const std::string& muxer, AVStream& video);
+
+/// Sets rotation_degrees, to the nearest quarter turn, and mirrored, by the display matrix.
+void read_display_matrix(const AVStream& stream, SourceInfo& info);
+/// Errors: out_of_memory.
+Status set_display_matrix(const SinkOptions& options, AVStream& stream);
+/// True if FFmpeg reads the display matrix of a video of this muxer as it was written. FFmpeg 5.1
+/// has no place for it in Matroska, FFmpeg 7 has one.
+bool holds_display_matrix(const SinkOptions& options, const std::string& muxer);
 
 }  // namespace zerorun::io::av

@@ -11,7 +11,6 @@
 #include "codec/base/try.hpp"
 #include "io/ffmpeg/container_bytes.hpp"
 #include "io/ffmpeg/container_content.hpp"
-#include "io/ffmpeg/display_matrix.hpp"
 
 namespace zerorun::io::av {
 namespace {

@@ -1,7 +1,5 @@
 // Opens the video stream of a file or a pipe by libavformat.
 // SPDX-License-Identifier: MIT
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,10 +22,10 @@ constexpr std::size_t kHeadBytes = kForeignBytes;  // for unknown_input()
 /// libavdevice tells libavformat of its formats. It is opened for a camera alone.
 Status register_devices() {
   static const bool is_there = [] {
+    void (*add)() = nullptr;
     void* const library = open_library("avdevice", LIBAVFORMAT_VERSION_MAJOR);
-    void* const function = library != nullptr ? ::dlsym(library, "avdevice_register_all") : nullptr;
-    if (function != nullptr) reinterpret_cast<void (*)()>(function)();
-    return function != nullptr;
+    if (find_function(library, "avdevice_register_all", add)) add();
+    return add != nullptr;
   }();
   if (is_there) return Status::ok();
   return Status(Errc::not_built, "FFmpeg's libavdevice, which reads cameras, is not installed");

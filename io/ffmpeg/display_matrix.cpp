@@ -1,13 +1,12 @@
 // The display matrix of a stream.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/display_matrix.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
+#include "io/ffmpeg/container_content.hpp"
 #include "zerorun/ffmpeg.hpp"
 
 namespace zerorun::io::av {

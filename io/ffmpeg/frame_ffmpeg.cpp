@@ -40,7 +40,6 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     info_.format = closest_format(static_cast<AVPixelFormat>(parameters.format));
     if (!packet_ || !picture_) return Status(Errc::out_of_memory);
     rules_ = options.samples;
-    // The encoder's kernels round the surfaces of NVDEC, so dithering needs the CPU's decoder.
     if (!rules_.tonemap.empty() && is_high_range(parameters.color_trc)) {
       ZR_TRY(ToneMapper::load());
       mapped_transfer_ = parameters.color_trc;
@@ -48,6 +47,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
       info_.content.range = "tv";
       return open_on_cpu(options);
     }
+    // The encoder's kernels round the surfaces of NVDEC, so dithering needs the CPU's decoder.
     if (!options.hardware_video || rules_.dither) return open_on_cpu(options);
     const Status hardware = try_nvdec(options.device);
     info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";

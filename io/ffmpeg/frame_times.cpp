@@ -1,9 +1,9 @@
 // Which frame of a container is shown when, and at which rate.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/frame_times.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "io/ffmpeg/demuxer.hpp"
 
 namespace zerorun::io::av {
 namespace {

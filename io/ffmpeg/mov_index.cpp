@@ -1,6 +1,6 @@
 // Turns a fragmented MOV or MP4 file into a plain one without moving a byte of its media.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/mov_index.hpp"
+#include "io/ffmpeg/muxer.hpp"
 
 #include <algorithm>
 #include <array>

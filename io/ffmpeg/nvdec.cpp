@@ -9,8 +9,6 @@
 #include "io/ffmpeg/colour.hpp"
 
 #ifdef ZERORUN_HAVE_NVDEC
-#include <dlfcn.h>
-
 extern "C" {
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_cuda.h>
@@ -47,21 +45,15 @@ struct Driver {
   CUresult (*device_get)(CUdevice*, int) = nullptr;
   CUresult (*retain)(CUcontext*, CUdevice) = nullptr;
   CUresult (*release)(CUdevice) = nullptr;
+  bool is_there = false;
 
   Driver() {
-    void* const library =
-        dlopen("libcuda.so.1", RTLD_NOW);  // stays open, as CUDA's run time has it
-    if (library == nullptr) return;
-    const auto find = [&](auto& function, const char* name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    };
-    find(init, "cuInit");
-    find(device_get, "cuDeviceGet");
-    find(retain, "cuDevicePrimaryCtxRetain");
-    find(release, "cuDevicePrimaryCtxRelease_v2");
+    void* const library = open_library("cuda", 1);
+    is_there = find_function(library, "cuInit", init) &&
+               find_function(library, "cuDeviceGet", device_get) &&
+               find_function(library, "cuDevicePrimaryCtxRetain", retain) &&
+               find_function(library, "cuDevicePrimaryCtxRelease_v2", release);
   }
-  bool is_there() const noexcept { return init && device_get && retain && release; }
   static const Driver& get() {
     static const Driver driver;
     return driver;
@@ -75,7 +67,7 @@ void release_context(AVHWDeviceContext* context) {
 
 Result<BufferPtr> open_device(int index) {
   const Driver& driver = Driver::get();
-  if (!driver.is_there()) return cannot("there is no libcuda.so.1");
+  if (!driver.is_there) return cannot("there is no libcuda.so.1");
   CUdevice device = 0;
   CUcontext context = nullptr;
   if (driver.init(0) != CUDA_SUCCESS || driver.device_get(&device, index) != CUDA_SUCCESS ||
@@ -119,18 +111,6 @@ AVPixelFormat choose_format(AVCodecContext* codec, const AVPixelFormat* offered)
 struct HandedOut {
   FramePtr picture;
   DeviceSurface surface;
-  std::shared_ptr<std::atomic<int>> out;
-
-  HandedOut(FramePtr kept, std::shared_ptr<std::atomic<int>> count)
-      : picture(std::move(kept)), out(std::move(count)) {
-    ++*out;
-  }
-  HandedOut(const HandedOut&) = delete;
-  HandedOut& operator=(const HandedOut&) = delete;
-  ~HandedOut() {
-    picture.reset();
-    --*out;
-  }
 };
 
 }  // namespace
@@ -177,7 +157,13 @@ std::shared_ptr<const DeviceSurface> SurfacePool::hand_out(const AVFrame& pictur
   const auto coding = coding_of(picture, false, depth);
   FramePtr kept(av_frame_clone(&picture));
   if (!coding || !kept) return nullptr;
-  const auto held = std::make_shared<HandedOut>(std::move(kept), out_);
+  auto made = std::make_unique<HandedOut>();
+  made->picture = std::move(kept);
+  ++*out_;
+  const std::shared_ptr<HandedOut> held(made.release(), [out = out_](HandedOut* done) {
+    delete done;
+    --*out;
+  });
   // Cropping at the right and at the bottom has been subtracted from the size.
   const auto left = static_cast<std::ptrdiff_t>(picture.crop_left);
   const auto top = static_cast<std::ptrdiff_t>(picture.crop_top);

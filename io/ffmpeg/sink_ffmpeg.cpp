@@ -7,8 +7,7 @@
 #include "io/mjpeg/jpeg_splitter.hpp"
 #include "io/ffmpeg/stream_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
-#include "io/ffmpeg/display_matrix.hpp"
-#include "io/ffmpeg/mov_index.hpp"
+#include "io/ffmpeg/muxer.hpp"
 #include "io/output/sinks.hpp"
 #include "zerorun/ffmpeg.hpp"
 

@@ -39,11 +39,8 @@ std::size_t pcm_bytes(const AVCodecParameters& codec) noexcept {
 
 }  // namespace
 
-StreamCopy::~StreamCopy() { avformat_close_input(&context_); }
-
 Result<std::unique_ptr<StreamCopy>> StreamCopy::open(const SinkOptions& options,
                                                      const AVOutputFormat& container) {
-  keep_quiet();
   std::unique_ptr<StreamCopy> copy(new StreamCopy);
   copy->copies_sound_ = !options.audio_from.empty();
   copy->name_ = copy->copies_sound_ ? options.audio_from : options.streams_from;
@@ -53,22 +50,15 @@ Result<std::unique_ptr<StreamCopy>> StreamCopy::open(const SinkOptions& options,
   copy->packet_.reset(av_packet_alloc());
   copy->silence_.reset(av_packet_alloc());
   if (!copy->packet_ || !copy->silence_) return Status(Errc::out_of_memory);
-  Dictionary protocols;
-  set_input_limits(protocols);
-  const std::string url = "file:" + copy->name_;
-  copy->context_ = avformat_alloc_context();
-  if (copy->context_ == nullptr) return Status(Errc::out_of_memory);
-  copy->context_->interrupt_callback = copy->reads_.callback();
-  int error = avformat_open_input(&copy->context_, url.c_str(), nullptr, protocols.out());
-  if (error < 0) return failure(Errc::open_failed, copy->name_, error);
-  ZR_TRY(find_streams(*copy->context_, copy->name_));
+  ZR_LET(opened, open_file(copy->name_, copy->reads_));
+  copy->context_ = std::move(opened);
   ZR_TRY(copy->choose_tracks(container));
   if (copy->start_ > 0 && copy->has_streams()) {
     const auto target =
         static_cast<std::int64_t>(copy->start_ * AV_TIME_BASE) +
         (copy->context_->start_time == AV_NOPTS_VALUE ? 0 : copy->context_->start_time);
     // This only saves reading: if it fails, packets before the start are skipped one by one.
-    avformat_seek_file(copy->context_, -1, INT64_MIN, target, target, 0);
+    avformat_seek_file(copy->context_.get(), -1, INT64_MIN, target, target, 0);
   }
   return copy;
 }
@@ -143,7 +133,7 @@ bool StreamCopy::place(Track& track) {
 Result<bool> StreamCopy::read_packet() {
   for (;;) {
     av_packet_unref(packet_.get());
-    const int error = av_read_frame(context_, packet_.get());
+    const int error = av_read_frame(context_.get(), packet_.get());
     if (error == AVERROR_EOF || error == AVERROR_INVALIDDATA) return false;
     if (error < 0) return failure(Errc::read_failed, name_, error);
     const int index = track_of_stream_[static_cast<std::size_t>(packet_->stream_index)];

@@ -22,10 +22,6 @@ class StreamCopy {
   static Result<std::unique_ptr<StreamCopy>> open(const SinkOptions& options,
                                                   const AVOutputFormat& container);
 
-  StreamCopy(const StreamCopy&) = delete;
-  StreamCopy& operator=(const StreamCopy&) = delete;
-  ~StreamCopy();
-
   bool has_streams() const noexcept { return !tracks_.empty(); }
 
   /// Adds the streams after the video stream, which is number 0.
@@ -52,7 +48,7 @@ class StreamCopy {
   Result<const AVPacket*> silence(Track& track);
 
   InterruptedReads reads_;
-  AVFormatContext* context_ = nullptr;
+  InputPtr context_;
   std::string name_;
   std::vector<Track> tracks_;
   std::vector<int> track_of_stream_;

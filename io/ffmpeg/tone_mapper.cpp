@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/tone_mapper.hpp"
 
-#include <dlfcn.h>
-
 #include <utility>
 
 #include "codec/base/try.hpp"
@@ -33,22 +31,15 @@ struct Filters {
   Filters() {
     constexpr unsigned kBehindAvutil = 49;  // libavutil 57 comes with libavfilter 8, and so on
     void* const library = open_library("avfilter", LIBAVUTIL_VERSION_MAJOR - kBehindAvutil);
-    if (library == nullptr) return;
-    is_there = true;
-    const auto find = [&](auto& function, const char* name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      is_there = is_there && function != nullptr;
-    };
-    find(graph_alloc, "avfilter_graph_alloc");
-    find(graph_free, "avfilter_graph_free");
-    find(get_by_name, "avfilter_get_by_name");
-    find(create, "avfilter_graph_create_filter");
-    find(link, "avfilter_link");
-    find(config, "avfilter_graph_config");
-    find(add_frame, "av_buffersrc_add_frame_flags");
-    find(get_frame, "av_buffersink_get_frame");
-    is_there = is_there && get_by_name("zscale") != nullptr && get_by_name("tonemap") != nullptr;
+    is_there = find_function(library, "avfilter_graph_alloc", graph_alloc) &&
+               find_function(library, "avfilter_graph_free", graph_free) &&
+               find_function(library, "avfilter_get_by_name", get_by_name) &&
+               find_function(library, "avfilter_graph_create_filter", create) &&
+               find_function(library, "avfilter_link", link) &&
+               find_function(library, "avfilter_graph_config", config) &&
+               find_function(library, "av_buffersrc_add_frame_flags", add_frame) &&
+               find_function(library, "av_buffersink_get_frame", get_frame) &&
+               get_by_name("zscale") != nullptr && get_by_name("tonemap") != nullptr;
   }
   static const Filters& get() {
     static const Filters filters;
@@ -69,14 +60,8 @@ bool is_high_range(AVColorTransferCharacteristic transfer) noexcept {
   return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
 }
 
-ToneMapper::ToneMapper(ToneMapper&& other) noexcept
-    : graph_(std::exchange(other.graph_, nullptr)),
-      source_(other.source_),
-      sink_(other.sink_),
-      shape_(std::move(other.shape_)) {}
-
-ToneMapper::~ToneMapper() {
-  if (graph_ != nullptr) Filters::get().graph_free(&graph_);
+void ToneMapper::FreeGraph::operator()(void* graph) const noexcept {
+  Filters::get().graph_free(&graph);
 }
 
 Status ToneMapper::load() {
@@ -89,10 +74,9 @@ Status ToneMapper::load() {
 /// Linear light, the primaries of SDR, the curve, and the transfer of SDR again.
 Status ToneMapper::open(const AVFrame& picture, const std::string& curve) {
   const Filters& filters = Filters::get();
-  if (graph_ != nullptr) filters.graph_free(&graph_);
-  graph_ = filters.graph_alloc();
-  if (graph_ == nullptr) return Status(Errc::out_of_memory);
-  av_opt_set(graph_, "threads", "1", 0);  // pictures are mapped side by side already
+  graph_.reset(filters.graph_alloc());
+  if (!graph_) return Status(Errc::out_of_memory);
+  av_opt_set(graph_.get(), "threads", "1", 0);  // pictures are mapped side by side already
   std::string shape =
       "video_size=" + std::to_string(picture.width) + "x" + std::to_string(picture.height) +
       ":pix_fmt=" + std::to_string(picture.format) + ":time_base=1/25:pixel_aspect=1/1";
@@ -114,34 +98,32 @@ Status ToneMapper::open(const AVFrame& picture, const std::string& curve) {
   for (const auto& [kind, arguments] : chain) {
     void* filter = nullptr;
     if (error >= 0)
-      error = filters.create(&filter, filters.get_by_name(kind), nullptr,
-                             arguments.empty() ? nullptr : arguments.c_str(), nullptr, graph_);
+      error =
+          filters.create(&filter, filters.get_by_name(kind), nullptr,
+                         arguments.empty() ? nullptr : arguments.c_str(), nullptr, graph_.get());
     if (error >= 0 && sink_ != nullptr) error = filters.link(sink_, 0, filter, 0);
     if (source_ == nullptr) source_ = filter;
     sink_ = filter;
   }
-  if (error >= 0) error = filters.config(graph_, nullptr);
-  if (error < 0) return failure(Errc::bad_input, "--tonemap " + curve, error);
-  return Status::ok();
+  if (error >= 0) error = filters.config(graph_.get(), nullptr);
+  return error < 0 ? failure(Errc::bad_input, "--tonemap " + curve, error) : Status::ok();
 }
 
-Status ToneMapper::map(const AVFrame& picture, const std::string& curve, FramePtr& out) {
-  FramePtr tagged(av_frame_clone(&picture));
-  if (!out) out.reset(av_frame_alloc());
-  if (!tagged || !out) return Status(Errc::out_of_memory);
-  if (tagged->color_primaries == AVCOL_PRI_UNSPECIFIED) tagged->color_primaries = AVCOL_PRI_BT2020;
-  if (tagged->colorspace == AVCOL_SPC_UNSPECIFIED) tagged->colorspace = AVCOL_SPC_BT2020_NCL;
-  if (tagged->color_range == AVCOL_RANGE_UNSPECIFIED) tagged->color_range = AVCOL_RANGE_MPEG;
+Status ToneMapper::map(AVFrame& picture, const std::string& curve, FramePtr& out) {
+  out.reset(av_frame_alloc());
+  if (!out) return Status(Errc::out_of_memory);
+  if (picture.color_primaries == AVCOL_PRI_UNSPECIFIED) picture.color_primaries = AVCOL_PRI_BT2020;
+  if (picture.colorspace == AVCOL_SPC_UNSPECIFIED) picture.colorspace = AVCOL_SPC_BT2020_NCL;
+  if (picture.color_range == AVCOL_RANGE_UNSPECIFIED) picture.color_range = AVCOL_RANGE_MPEG;
   const std::string shape = std::to_string(picture.width) + "x" + std::to_string(picture.height) +
                             " " + std::to_string(picture.format) + " " +
-                            std::to_string(tagged->colorspace) + curve;
-  if (graph_ == nullptr || shape != shape_) {
+                            std::to_string(picture.colorspace) + curve;
+  if (shape != shape_) {
     shape_.clear();
-    ZR_TRY(open(*tagged, curve));
+    ZR_TRY(open(picture, curve));
     shape_ = shape;
   }
-  av_frame_unref(out.get());
-  int error = Filters::get().add_frame(source_, tagged.get(), 0);
+  int error = Filters::get().add_frame(source_, &picture, 0);
   if (error >= 0) error = Filters::get().get_frame(sink_, out.get());
   return error < 0 ? failure(Errc::bad_input, "--tonemap " + curve, error) : Status::ok();
 }

@@ -10,7 +10,6 @@
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/encode_session.hpp"
 #include "io/gstreamer/encoder_settings.hpp"
-#include "io/gstreamer/rtp.hpp"
 #include "io/gstreamer/video_formats.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(zerorunenc_debug);

@@ -1,8 +1,8 @@
 // What a payloader for RFC 2435 behind the encoder asks for.
 // SPDX-License-Identifier: MIT
-#include "io/gstreamer/rtp.hpp"
-
 #include <string>
+
+#include "io/gstreamer/video_formats.hpp"
 
 namespace zerorun::gst {
 namespace {

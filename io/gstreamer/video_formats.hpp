@@ -45,6 +45,10 @@ void use_any_strides(GstQuery* query);
 /// one is left to the container.
 void set_pixel_aspect(EncodeParams& params, const GstVideoInfo& info) noexcept;
 
+/// Where rtpjpegpay follows `encoder`: choices that are left to the element ("auto" sampling)
+/// become what RFC 2435 carries, and a warning is posted about those that it cannot.
+void fit_to_payloader(GstElement* encoder, EncodeParams& params, PixelFormat format);
+
 /// Sets the output caps and the latency of an encoder with `lanes` lanes.
 void announce_output(GstVideoEncoder* encoder, GstVideoCodecState* input,
                      const EncodeParams& params, int lanes);

@@ -49,9 +49,10 @@ SourceOptions with_opened(const SourceOptions& options) {
 }
 
 #ifdef ZERORUN_HAVE_FFMPEG
-Input as_input(MediaInput media) {
-  if (media.packets) return Input(std::move(media.packets));
-  return Input(std::move(media.frames));
+Result<Input> as_input(Result<MediaInput> media) {
+  if (!media) return media.status();
+  if (media->packets) return Input(std::move(media->packets));
+  return Input(std::move(media->frames));
 }
 #endif
 
@@ -105,8 +106,7 @@ Result<Input> open_bytes(ByteReader reader, std::string format, const SourceOpti
   if (kind == ContentKind::jpeg || is_raw_mjpeg(format))
     return as_input(open_raw_mjpeg(std::move(reader)));
 #ifdef ZERORUN_HAVE_FFMPEG
-  ZR_LET(media, open_media(std::move(reader), format, wanted == Wanted::packets, options));
-  return as_input(std::move(media));
+  return as_input(open_media(std::move(reader), format, wanted == Wanted::packets, options));
 #else
   static_cast<void>(options);
   const bool container =
@@ -173,19 +173,14 @@ Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
 Result<Input> open_input(const Location& location, const SourceOptions& options, Wanted wanted) {
   ZR_LET(parsed, parse_input(location));
 #ifdef ZERORUN_HAVE_FFMPEG
-  if (auto demuxer = options.opened->take_media(parsed.path == "-" ? "stdin" : parsed.path)) {
-    ZR_LET(media, resume_media(std::move(demuxer), options));
-    return as_input(std::move(media));
-  }
-#endif
-  if (parsed.kind == LocationKind::address) {
-#ifdef ZERORUN_HAVE_FFMPEG
-    ZR_LET(media, open_address(parsed.path, wanted == Wanted::packets, options));
-    return as_input(std::move(media));
+  if (auto demuxer = options.opened->take_media(parsed.path == "-" ? "stdin" : parsed.path))
+    return as_input(resume_media(std::move(demuxer), options));
+  if (parsed.kind == LocationKind::address)
+    return as_input(open_address(parsed.path, wanted == Wanted::packets, options));
 #else
+  if (parsed.kind == LocationKind::address)
     return Status(Errc::not_built, "'" + location.name + "'");
 #endif
-  }
   if (location.format == "raw" &&
       (parsed.kind == LocationKind::stream || parsed.kind == LocationKind::file)) {
     ZR_LET(reader, ByteReader::open(parsed.path));

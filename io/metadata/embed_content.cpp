@@ -12,10 +12,6 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::vector<std::uint8_t>;
 
-ByteSpan as_bytes_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 void append(Bytes& out, ByteSpan bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 void append_number(Bytes& out, std::uint32_t value, std::size_t count, bool little) {
@@ -27,8 +23,8 @@ void append_number(Bytes& out, std::uint32_t value, std::size_t count, bool litt
 void add_png_chunk(std::string_view type, std::string_view head, ByteSpan data, Bytes& out) {
   append_number(out, static_cast<std::uint32_t>(head.size() + data.size()), 4, false);
   const std::size_t begin = out.size();
-  append(out, as_bytes_of(type));
-  append(out, as_bytes_of(head));
+  append(out, as_u8(type));
+  append(out, as_u8(head));
   append(out, data);
   append_number(out, png_crc(ByteSpan(out).subspan(begin)), 4, false);
 }
@@ -40,14 +36,14 @@ void embed_in_png(const PictureContent& content, Bytes& file) {
   if (!profile.empty()) add_png_chunk("iCCP", "ICC profile\0\0"sv, profile, chunks);
   if (!content.exif.empty()) add_png_chunk("eXIf", "", content.exif, chunks);
   if (!content.xmp.empty())
-    add_png_chunk("iTXt", "XML:com.adobe.xmp\0\0\0\0\0"sv, as_bytes_of(content.xmp), chunks);
+    add_png_chunk("iTXt", "XML:com.adobe.xmp\0\0\0\0\0"sv, as_u8(content.xmp), chunks);
   if (file.size() > static_cast<std::size_t>(kAfterHeader))
     file.insert(file.begin() + kAfterHeader, chunks.begin(), chunks.end());
 }
 
 void add_riff_chunk(std::string_view type, ByteSpan data, Bytes& out) {
   if (data.empty()) return;
-  append(out, as_bytes_of(type));
+  append(out, as_u8(type));
   append_number(out, static_cast<std::uint32_t>(data.size()), 4, true);
   append(out, data);
   if (data.size() % 2 != 0) out.push_back(0);
@@ -74,7 +70,7 @@ void embed_in_webp(const PictureContent& content, Bytes& file) {
   append(out, ByteSpan(file).subspan(kChunkAt));
   if (out.size() % 2 != 0) out.push_back(0);
   add_riff_chunk("EXIF", content.exif, out);
-  add_riff_chunk("XMP ", as_bytes_of(content.xmp), out);
+  add_riff_chunk("XMP ", as_u8(content.xmp), out);
   put_number(std::span(out).subspan(4, 4), static_cast<std::uint32_t>(out.size() - 8), true);
   file = std::move(out);
 }

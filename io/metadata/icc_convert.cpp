@@ -31,7 +31,7 @@ Result<ProfileConverter> InkDecoder::converter(const StreamInfo& stream) {
   const std::lock_guard lock(mutex_);
   if (!converter_ || icc != icc_ || is_inverted != is_inverted_) {
     ZR_LET(made, ProfileConverter::create_for_inks(icc, is_inverted));
-    converter_ = made;
+    converter_ = std::move(made);
     icc_ = icc;
     is_inverted_ = is_inverted;
   }
@@ -66,10 +66,6 @@ Profile srgb_gray() {
   cmsFreeToneCurve(curve);
   return profile;
 }
-
-}  // namespace
-
-namespace {
 
 /// What converts samples of `from_type`, which the profile is for, to those of `to`.
 Result<std::shared_ptr<void>> make_transform(std::span<const std::uint8_t> icc,

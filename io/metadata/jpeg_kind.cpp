@@ -22,8 +22,10 @@ std::uint64_t find_header(ByteSpan jpeg, bool until_scan, bool& has_tables) {
     const auto marker = number(jpeg, at, 2, false), bytes = number(jpeg, at + 2, 2, false);
     if (!bytes) return 0;
     const std::uint32_t code = *marker & 0xFF;
-    if (*marker >> 8 != 0xFF || code == 0 || code == 0xFF) {
-      ++at;
+    const bool is_marker = *marker >> 8 == 0xFF && code != 0 && code != 0xFF;
+    const bool stands_alone = code == 0x01 || (code >= 0xD0 && code <= 0xD7);  // TEM, RSTm
+    if (!is_marker || stands_alone) {
+      at += is_marker ? 2 : 1;
       continue;
     }
     const bool is_frame =
@@ -35,24 +37,14 @@ std::uint64_t find_header(ByteSpan jpeg, bool until_scan, bool& has_tables) {
   }
 }
 
-const char* process_of(std::uint32_t code) {
-  constexpr std::array kNames{"baseline",
-                              "extended sequential",
-                              "progressive",
-                              "lossless",
-                              "",
-                              "hierarchical",
-                              "hierarchical progressive",
-                              "hierarchical lossless",
-                              "",
-                              "arithmetic",
-                              "arithmetic progressive",
-                              "arithmetic lossless",
-                              "",
-                              "hierarchical arithmetic",
-                              "hierarchical arithmetic progressive",
-                              "hierarchical arithmetic lossless"};
-  return code == 0xF7 ? "JPEG-LS" : kNames[code & 15];
+/// T.81 table B.1: SOF4 and above are differential, SOF8 and above arithmetic.
+std::string process_of(std::uint32_t code) {
+  constexpr const char* kPlain[] = {"baseline", "extended sequential", "progressive", "lossless"};
+  constexpr const char* kCoding[] = {"", "hierarchical", "arithmetic", "hierarchical arithmetic"};
+  constexpr const char* kProcess[] = {"", "", " progressive", " lossless"};
+  if (code == 0xF7) return "JPEG-LS";
+  if (code < 0xC4) return kPlain[code & 3];
+  return std::string(kCoding[code >> 2 & 3]) + kProcess[code & 3];
 }
 
 /// libjpeg's rules; the value of Adobe's APP14 is its colour transform, -1 if there is none.

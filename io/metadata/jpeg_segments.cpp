@@ -53,9 +53,7 @@ void add_profile(ByteSpan icc, std::vector<MarkerSegment>& segments, std::string
 std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::string* left_out) {
   std::vector<MarkerSegment> segments;
   add_single("Exif\0\0"sv, oriented_exif(content), "EXIF", segments, left_out);
-  add_single("http://ns.adobe.com/xap/1.0/\0"sv,
-             {reinterpret_cast<const std::uint8_t*>(content.xmp.data()), content.xmp.size()}, "XMP",
-             segments, left_out);
+  add_single("http://ns.adobe.com/xap/1.0/\0"sv, as_u8(content.xmp), "XMP", segments, left_out);
   add_profile(content.icc, segments, left_out);
   return segments;
 }

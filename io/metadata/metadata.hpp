@@ -21,6 +21,9 @@ using ByteSpan = std::span<const std::uint8_t>;
 inline ByteSpan as_u8(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
 }
+inline ByteSpan as_u8(std::string_view text) noexcept {
+  return as_u8(std::as_bytes(std::span(text)));
+}
 
 /// The part from `at` on with `count` bytes; empty if it is not there.
 inline ByteSpan part(ByteSpan bytes, std::uint64_t at, std::uint64_t count) noexcept {

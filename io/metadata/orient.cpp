@@ -21,26 +21,10 @@ struct Walk {
   bool swaps, from_right, from_bottom;
 };
 
-Walk walk_of(int orientation) {
-  switch (orientation) {  // Exif 2.32, 4.6.4: where row 0 and column 0 are shown
-    case 2:
-      return {false, true, false};
-    case 3:
-      return {false, true, true};
-    case 4:
-      return {false, false, true};
-    case 5:
-      return {true, false, false};
-    case 6:
-      return {true, false, true};
-    case 7:
-      return {true, true, true};
-    case 8:
-      return {true, true, false};
-    default:
-      return {false, false, false};
-  }
-}
+/// By orientation, from 1 on (Exif 2.32, 4.6.4: where row 0 and column 0 are shown).
+constexpr Walk kWalks[] = {{false, false, false}, {false, true, false}, {false, true, true},
+                           {false, false, true},  {true, false, false}, {true, false, true},
+                           {true, true, true},    {true, true, false}};
 
 template <int kBytes>
 void turn(const ConstFrameView& in, const Walk& walk, const FrameView& out) {
@@ -66,7 +50,7 @@ Status orient(const ConstFrameView& in, int orientation, Frame& out) {
       plane_row_bytes(in.format, 0, 2) != 2 * plane_row_bytes(in.format, 0, 1))
     return Status(Errc::invalid_argument, "only grey and RGB pictures are turned");
   const ConvertTimer timer;
-  const Walk walk = walk_of(orientation);
+  const Walk& walk = kWalks[orientation - 1];
   ZR_TRY(
       out.reshape(in.format, walk.swaps ? in.height : in.width, walk.swaps ? in.width : in.height));
   const std::size_t bytes = plane_row_bytes(in.format, 0, 1);
@@ -77,16 +61,10 @@ Status orient(const ConstFrameView& in, int orientation, Frame& out) {
 }
 
 int orientation_of(int rotation_degrees, bool mirrored) noexcept {
-  switch (rotation_degrees) {
-    case 90:
-      return mirrored ? 7 : 6;
-    case 180:
-      return mirrored ? 4 : 3;
-    case 270:
-      return mirrored ? 5 : 8;
-    default:
-      return mirrored ? 2 : 1;
-  }
+  if (rotation_degrees == 90) return mirrored ? 7 : 6;
+  if (rotation_degrees == 180) return mirrored ? 4 : 3;
+  if (rotation_degrees == 270) return mirrored ? 5 : 8;
+  return mirrored ? 2 : 1;
 }
 
 bool is_mirrored(int orientation) noexcept {

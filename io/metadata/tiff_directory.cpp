@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_set>
 
 namespace zerorun::io::tiff {
@@ -19,8 +20,11 @@ constexpr std::array<std::uint64_t, 14> kTypeBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4,
 constexpr std::array<std::size_t, 14> kNumberBytes{0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4};
 
 /// Tags of a TIFF file that describe what is shown and not how it is stored.
-constexpr std::array<std::uint16_t, 13> kDescriptive{270, 271, 272, 274,   282,   283,  296,
-                                                     305, 306, 315, 33432, 34665, 34853};
+bool is_descriptive(const Entry& entry) noexcept {
+  constexpr std::uint16_t kTags[] = {270, 271, 272, 274,   282,   283,  296,
+                                     305, 306, 315, 33432, 34665, 34853};
+  return std::ranges::find(kTags, entry.tag) != std::end(kTags);
+}
 
 /// A directory that is written: entries, and the values that do not fit them.
 struct Writer {
@@ -51,8 +55,7 @@ bool is_pointer(std::uint16_t tag) { return tag == kExifDirectory || tag == kGps
 /// Sorted by tag, the first entry of each, and no more values than a megabyte: a directory may list
 /// the same bytes 65535 times.
 std::vector<Entry> within_reason(std::vector<Entry> entries) {
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
+  std::ranges::stable_sort(entries, {}, &Entry::tag);
   const auto same = [](const Entry& a, const Entry& b) { return a.tag == b.tag; };
   entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
   std::size_t room = kMaxDirectoryBytes;
@@ -126,12 +129,11 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at) 
     const auto values = number(file, place + 4, 4, little);
     const auto offset = number(file, place + 8, 4, little);
     if (!offset) break;
-    Entry entry{static_cast<std::uint16_t>(*tag),
-                static_cast<std::uint16_t>(*type),
-                *values,
-                0,
-                {},
-                little};
+    Entry entry;
+    entry.tag = static_cast<std::uint16_t>(*tag);
+    entry.type = static_cast<std::uint16_t>(*type);
+    entry.count = *values;
+    entry.is_little = little;
     const std::uint64_t bytes =
         std::uint64_t{*values} * (*type < kTypeBytes.size() ? kTypeBytes[*type] : 0);
     entry.value_at = bytes <= kInlineBytes ? place + 8 : *offset;
@@ -173,9 +175,7 @@ std::vector<std::uint8_t> exif_of(ByteSpan file) {
   const auto header = read_header(file);
   if (!header) return {};
   std::vector<Entry> entries = read_directory(file, header->little, header->first_directory);
-  std::erase_if(entries, [](const Entry& entry) {
-    return std::find(kDescriptive.begin(), kDescriptive.end(), entry.tag) == kDescriptive.end();
-  });
+  std::erase_if(entries, [](const Entry& entry) { return !is_descriptive(entry); });
   entries = within_reason(std::move(entries));
   // Resolution alone, which every TIFF has, is not worth a segment.
   const bool tells = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
@@ -205,17 +205,13 @@ void add_content(const PictureContent& content, std::vector<std::uint8_t>& file)
       add({tag, type, static_cast<std::uint32_t>(bytes.size()), 0, bytes, header->little});
   };
   add_bytes(kIcc, 7, content.icc);
-  add_bytes(kXmp, 1,
-            {reinterpret_cast<const std::uint8_t*>(content.xmp.data()), content.xmp.size()});
+  add_bytes(kXmp, 1, as_u8(content.xmp));
   const auto exif = read_header(content.exif);
   if (exif)
     for (const Entry& entry :
-         within_reason(read_directory(content.exif, exif->little, exif->first_directory))) {
-      if (std::find(kDescriptive.begin(), kDescriptive.end(), entry.tag) != kDescriptive.end())
-        add(entry);
-    }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
+         within_reason(read_directory(content.exif, exif->little, exif->first_directory)))
+      if (is_descriptive(entry)) add(entry);
+  std::ranges::sort(entries, {}, &Entry::tag);
   if (file.size() % 2 != 0) file.push_back(0);
   Writer out{header->little, std::move(file)};
   out.set(4, out.end());

@@ -75,14 +75,11 @@ bool is_assumed(std::string_view colour) noexcept {
 }
 
 /// The tags of a RIFF INFO list, by FFmpeg's names.
-bool is_riff_tag(std::string key) {
-  std::transform(key.begin(), key.end(), key.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  });
+bool is_riff_tag(const std::string& key) {
   constexpr std::string_view kKeys[] = {"artist", "comment",  "copyright", "date",
                                         "genre",  "language", "title",     "album",
                                         "track",  "timecode", "encoder",   "encoded_by"};
-  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+  return std::ranges::find(kKeys, lower_case(key)) != std::end(kKeys);
 }
 
 Fate fate_by_value(const SourceFact& fact, const std::string& muxer) {
@@ -121,21 +118,18 @@ void add(std::vector<SourceFact>& facts, Fact fact, std::string what, std::strin
 }
 
 void add_streams(const ContainerContent& content, std::vector<SourceFact>& facts) {
-  struct Kind {
-    Fact fact;
-    const char* what;
-  };
-  constexpr Kind kKinds[] = {{Fact::further_video, "a further video stream"},
-                             {Fact::sound, "the sound"},
-                             {Fact::subtitles, "the subtitles"},
-                             {Fact::attachments, "the attachment"},
-                             {Fact::cover, "the cover picture"},
-                             {Fact::data, "a data stream"}};
+  constexpr std::pair<Fact, const char*> kKinds[] = {
+      {Fact::further_video, "a further video stream"},
+      {Fact::sound, "the sound"},
+      {Fact::subtitles, "the subtitles"},
+      {Fact::attachments, "the attachment"},
+      {Fact::cover, "the cover picture"},
+      {Fact::data, "a data stream"}};
   for (const StreamContent& stream : content.streams) {
-    const Kind& kind = kKinds[static_cast<std::size_t>(stream.kind)];
-    std::string what = std::string(kind.what) + " (" + stream.codec;
+    const auto& [fact, words] = kKinds[static_cast<std::size_t>(stream.kind)];
+    std::string what = std::string(words) + " (" + stream.codec;
     if (!stream.language.empty()) what += ", " + stream.language;
-    add(facts, kind.fact, what + ")", stream.codec);
+    add(facts, fact, what + ")", stream.codec);
     if (stream.kind == StreamKind::sound && stream.delay_seconds > 0.001)
       add(facts, Fact::sound_delay,
           "the delay of the sound by " +

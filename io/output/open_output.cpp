@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "io/base/location.hpp"
@@ -36,20 +35,8 @@ Result<ImageOutput> open_several(const ParsedLocation& parsed, const Location& o
   return ImageOutput::numbered(*parsed.pattern, output.start_number.value_or(1), options.overwrite);
 }
 
-constexpr std::string_view kNull = "null:", kMd5 = "md5:";
-
-Result<std::unique_ptr<OutputFile>> open_md5(const Location& output, bool overwrite) {
-  const std::string path = output.name.substr(kMd5.size());
-  if (path.empty()) return Result<std::unique_ptr<OutputFile>>(OutputFile::standard_output());
-  return OutputFile::create(path, overwrite);
-}
-
 Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptions& options) {
-  if (output.name == kNull) return make_null_packet_sink();
-  if (is_measuring_output(output)) {
-    ZR_LET(text, open_md5(output, options.overwrite));
-    return make_md5_packet_sink(std::move(text), options);
-  }
+  if (is_measuring_output(output)) return open_measuring_sink<PacketSink>(output, options);
   ZR_LET(parsed, parse_output(output));
   std::string format = format_of(output);
   if (parsed.kind == LocationKind::stream && format.empty()) format = "mjpeg";
@@ -85,11 +72,7 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
 }
 
 Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions& options) {
-  if (output.name == kNull) return make_null_frame_sink();
-  if (is_measuring_output(output)) {
-    ZR_LET(text, open_md5(output, options.overwrite));
-    return make_md5_frame_sink(std::move(text), options);
-  }
+  if (is_measuring_output(output)) return open_measuring_sink<FrameSink>(output, options);
   ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
   if (is_raw_video(format) && parsed.kind != LocationKind::pattern && !has_name_word(output)) {
@@ -156,10 +139,6 @@ std::optional<std::string> numbered_path(const Location& output, std::int64_t nu
   const auto pattern = NumberPattern::parse(output.name);
   if (!pattern || !*pattern || has_name_word(output)) return std::nullopt;
   return (*pattern)->path(number);
-}
-
-bool is_measuring_output(const Location& output) {
-  return output.name == kNull || output.name.starts_with(kMd5);
 }
 
 bool is_packet_output(const Location& output) {

@@ -175,10 +175,8 @@ Result<std::size_t> OutputFile::read_at(std::int64_t position, std::span<std::by
 
 Status OutputFile::truncate() {
   if (!error_) return error_;
-  if (!seekable_) return size_ == 0 ? Status::ok() : fail(ESPIPE);
-  if (::ftruncate(file_, 0) != 0) return fail(errno);
-  position_ = size_ = 0;
-  return Status::ok();
+  position_ = 0;
+  return !seekable_ && size_ == 0 ? Status::ok() : resize(0);
 }
 
 Status OutputFile::commit() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cinttypes>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "io/mjpeg/jpeg_splitter.hpp"
@@ -132,17 +133,27 @@ class Md5Sink final : public PartsSink<Base> {
   std::int64_t first_pts_ = 0;
 };
 
+constexpr std::string_view kNull = "null:", kMd5 = "md5:";
+
 }  // namespace
 
-PacketSinkPtr make_null_packet_sink() { return std::make_unique<NullSink<PacketSink>>(); }
-FrameSinkPtr make_null_frame_sink() { return std::make_unique<NullSink<FrameSink>>(); }
-
-PacketSinkPtr make_md5_packet_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {
-  return std::make_unique<Md5Sink<PacketSink>>(std::move(file), options);
+bool is_measuring_output(const Location& output) {
+  return output.name == kNull || output.name.starts_with(kMd5);
 }
 
-FrameSinkPtr make_md5_frame_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {
-  return std::make_unique<Md5Sink<FrameSink>>(std::move(file), options);
+template <typename Base>
+Result<std::unique_ptr<Base>> open_measuring_sink(const Location& output,
+                                                  const SinkOptions& options) {
+  if (output.name == kNull) return std::unique_ptr<Base>(std::make_unique<NullSink<Base>>());
+  const std::string path = output.name.substr(kMd5.size());
+  std::unique_ptr<OutputFile> file = OutputFile::standard_output();
+  if (!path.empty()) {
+    ZR_LET(made, OutputFile::create(path, options.overwrite));
+    file = std::move(made);
+  }
+  return std::unique_ptr<Base>(std::make_unique<Md5Sink<Base>>(std::move(file), options));
 }
+template Result<PacketSinkPtr> open_measuring_sink(const Location&, const SinkOptions&);
+template Result<FrameSinkPtr> open_measuring_sink(const Location&, const SinkOptions&);
 
 }  // namespace zerorun::io

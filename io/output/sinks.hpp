@@ -82,11 +82,11 @@ bool is_raw_video(const std::string& format);  ///< raw, yuv, rgb
 bool is_turned(const SinkOptions& options) noexcept;
 /// The notice that `container` cannot tell players to.
 std::string rotation_notice(const SinkOptions& options, const std::string& container);
-/// Outputs that keep nothing, or a line with the MD5 of each packet or frame.
-PacketSinkPtr make_null_packet_sink();
-FrameSinkPtr make_null_frame_sink();
-PacketSinkPtr make_md5_packet_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
-FrameSinkPtr make_md5_frame_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options);
+/// Of is_measuring_output(): keeps nothing, or a line with the MD5 of each packet or frame. `Base`
+/// is PacketSink or FrameSink.
+template <typename Base>
+Result<std::unique_ptr<Base>> open_measuring_sink(const Location& output,
+                                                  const SinkOptions& options);
 /// `format` is one for which is_pnm_output() or needs_opencv() is true.
 FrameSinkPtr make_image_sink(ImageOutput output, const std::string& format);
 bool is_pnm_output(const std::string& format);  ///< pgm, ppm, pnm

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/pictures/image_file.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -14,12 +14,6 @@
 namespace zerorun::io {
 namespace {
 
-bool begins_with(std::span<const std::byte> bytes, std::string_view magic,
-                 std::size_t at = 0) noexcept {
-  return bytes.size() >= at + magic.size() &&
-         std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
-}
-
 /// FFmpeg's name of the codec.
 const char* name_of(ContentKind kind) noexcept {
   constexpr const char* kNames[] = {"", "", "pnm", "mjpeg", "png", "tiff", "bmp", "webp"};
@@ -29,25 +23,12 @@ const char* name_of(ContentKind kind) noexcept {
 /// Checks the size in the first frame header: inspect() refuses some JPEG kinds before that.
 Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
                        const StreamLimits& limits) {
-  const auto byte = [&](std::size_t at) { return std::to_integer<std::int64_t>(jpeg[at]); };
-  const auto be16 = [&](std::size_t at) { return byte(at) << 8 | byte(at + 1); };
-  constexpr std::int64_t kTem = 0x01, kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
-  constexpr std::int64_t kRst0 = 0xD0, kRst7 = 0xD7;
-  constexpr std::size_t kFrameHeader = 9;  // marker, length, precision, height, width
-  for (std::size_t at = 2; at + kFrameHeader <= jpeg.size();) {
-    const std::int64_t code = byte(at + 1);
-    const bool is_marker = byte(at) == 0xFF && code != 0 && code != 0xFF;
-    if (is_marker && code >= 0xC0 && code <= 0xCF && code != kDht && code != kJpg && code != kDac) {
-      const std::int64_t height = be16(at + 5), width = be16(at + 7);
-      if (width * height <= limits.max_pixels) return Status::ok();
-      return Status(Errc::too_many_pixels, "'" + path + "': " + std::to_string(width) + "x" +
-                                               std::to_string(height) + ", limit " +
-                                               std::to_string(limits.max_pixels));
-    }
-    const bool has_length = is_marker && code != kTem && (code < kRst0 || code > kRst7);
-    at += !is_marker ? 1 : 2 + (has_length ? static_cast<std::size_t>(be16(at + 2)) : 0);
-  }
-  return Status(Errc::bad_input, "'" + path + "' has no frame header");
+  const auto kind = jpeg_kind(jpeg);
+  if (!kind) return Status(Errc::bad_input, "'" + path + "' has no frame header");
+  if (std::int64_t{kind->width} * kind->height <= limits.max_pixels) return Status::ok();
+  return Status(Errc::too_many_pixels, "'" + path + "': " + std::to_string(kind->width) + "x" +
+                                           std::to_string(kind->height) + ", limit " +
+                                           std::to_string(limits.max_pixels));
 }
 
 }  // namespace
@@ -69,21 +50,20 @@ Status encode_by_opencv(const ConstFrameView&, const std::string& extension,
 
 ContentKind sniff(std::span<const std::byte> bytes) noexcept {
   using namespace std::string_view_literals;
-  if (begins_with(bytes, "YUV4MPEG2"sv)) return ContentKind::y4m;
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()),
+                              std::min(bytes.size(), kSniffBytes));
+  if (head.starts_with("YUV4MPEG2")) return ContentKind::y4m;
   // T.81 B.2.1 wants FF next. A file without it is still a JPEG, which the decoder tolerates or
   // refuses with its reason.
-  if (begins_with(bytes, "\xFF\xD8"sv)) return ContentKind::jpeg;
-  if (begins_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return ContentKind::png;
-  if (begins_with(bytes, "II*\0"sv) || begins_with(bytes, "MM\0*"sv)) return ContentKind::tiff;
+  if (head.starts_with("\xFF\xD8")) return ContentKind::jpeg;
+  if (head.starts_with("\x89PNG\r\n\x1A\n")) return ContentKind::png;
+  if (head.starts_with("II*\0"sv) || head.starts_with("MM\0*"sv)) return ContentKind::tiff;
   // The 4 reserved bytes of a BMP are zero; many texts start with "BM".
-  if (begins_with(bytes, "BM"sv) && begins_with(bytes, "\0\0\0\0"sv, 6)) return ContentKind::bmp;
-  if (begins_with(bytes, "RIFF"sv) && begins_with(bytes, "WEBP"sv, 8)) return ContentKind::webp;
-  if (bytes.size() >= 3 && bytes[0] == std::byte{'P'} && bytes[1] >= std::byte{'1'} &&
-      bytes[1] <= std::byte{'6'}) {
-    const auto third = static_cast<int>(bytes[2]);
-    if (third == ' ' || third == '#' || (third >= '\t' && third <= '\r')) return ContentKind::pnm;
-  }
-  return ContentKind::unknown;
+  if (head.starts_with("BM") && head.find("\0\0\0\0"sv, 6) == 6) return ContentKind::bmp;
+  if (head.starts_with("RIFF") && head.find("WEBP", 8) == 8) return ContentKind::webp;
+  const bool is_pnm = head.size() >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '6' &&
+                      " #\t\n\v\f\r"sv.find(head[2]) != std::string_view::npos;
+  return is_pnm ? ContentKind::pnm : ContentKind::unknown;
 }
 
 Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo& facts,

@@ -56,7 +56,7 @@ Status encode_png(const ConstFrameView& frame, std::vector<std::byte>& out);
 Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleRules& rules,
                         std::vector<std::byte>& data, Frame& out);
 
-/// What TIFF and WebP files say of their size, before a library allocates for it. Errors:
+/// What PNG, TIFF and WebP files say of their size, before a library allocates for it. Errors:
 /// too_many_pixels, for a picture, or a tile of a TIFF file, that has more than
 /// StreamLimits allows. ok for other kinds, and for a file that does not tell: its decoder refuses
 /// it.

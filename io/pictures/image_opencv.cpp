@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "codec/base/try.hpp"
+#include "io/metadata/metadata.hpp"
 #include "io/samples/frame_convert.hpp"
 #include "io/pictures/image_file.hpp"
 #include "io/samples/samples.hpp"
@@ -71,39 +72,14 @@ Status load_opencv() {
   return Status(Errc::not_built, std::string("OpenCV is not installed: ") + error);
 }
 
-/// PNG 11.2.2: IHDR comes first; width, height, bit depth, colour type from byte 16 on.
-constexpr std::size_t kPngWidthAt = 16, kPngHeightAt = 20, kPngColourAt = 25;
-
 Status too_many_pixels(const std::string& name, std::uint64_t width, std::uint64_t height) {
   return Status(Errc::too_many_pixels,
                 "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
 }
 
-std::uint64_t little_endian(std::span<const std::byte> data, std::size_t at,
-                            std::size_t count) noexcept {
-  std::uint64_t value = 0;
-  for (std::size_t i = count; i-- > 0;)
-    value = value << 8 | static_cast<std::uint64_t>(data[at + i]);
-  return value;
-}
-
-/// Refuses a decompression bomb before OpenCV allocates for it.
-Status check_png_size(const std::string& name, std::int64_t max_pixels,
-                      std::span<const std::byte> data) {
-  if (data.size() <= kPngColourAt) return Status(Errc::bad_input, "'" + name + "' is cut short");
-  std::uint64_t width = 0, height = 0;  // big-endian
-  for (std::size_t i = 0; i < 4; ++i) {
-    width = width << 8 | static_cast<std::uint64_t>(data[kPngWidthAt + i]);
-    height = height << 8 | static_cast<std::uint64_t>(data[kPngHeightAt + i]);
-  }
-  if (width * height > static_cast<std::uint64_t>(max_pixels))
-    return too_many_pixels(name, width, height);
-  return Status::ok();
-}
-
-/// Colour type 4 is grey with alpha, which OpenCV expands to four equal channels.
+/// Colour type 4 is grey with alpha, which OpenCV expands to four equal channels (PNG 11.2.2).
 bool is_gray_png(ContentKind kind, std::span<const std::byte> data) noexcept {
-  return kind == ContentKind::png && data[kPngColourAt] == std::byte{4};
+  return kind == ContentKind::png && number(as_u8(data), 25, 1, false) == 4u;
 }
 
 /// OpenCV's BMP reader throws and prints at the end of its data. So a file that is too short is
@@ -114,17 +90,18 @@ Status complete_bmp(const std::string& name, std::int64_t max_pixels,
   constexpr std::size_t kFileHeader = 14, kCoreHeader = 12, kInfoHeader = 40, kPadding = 4096;
   const Status short_file(Errc::bad_input, "'" + name + "' is cut short");
   if (data.size() < kFileHeader + kCoreHeader) return short_file;
-  const std::uint64_t pixels_at = little_endian(data, 10, 4);
-  const std::uint64_t header_bytes = little_endian(data, kFileHeader, 4);
+  const auto field = [&data](std::uint64_t at, int bytes) -> std::uint64_t {
+    return number(as_u8(data), at, bytes, true).value_or(0);
+  };
+  const std::uint64_t pixels_at = field(10, 4), header_bytes = field(kFileHeader, 4);
   if (data.size() < kFileHeader + header_bytes || pixels_at > data.size()) return short_file;
-  std::uint64_t width = little_endian(data, 18, 2), height = little_endian(data, 20, 2);
-  std::uint64_t bits = little_endian(data, 24, 2), coding = 0;
+  std::uint64_t width = field(18, 2), height = field(20, 2), bits = field(24, 2), coding = 0;
   if (header_bytes >= kInfoHeader) {
-    width = little_endian(data, 18, 4);
-    const auto rows = static_cast<std::int32_t>(little_endian(data, 22, 4));  // < 0: top down
+    width = field(18, 4);
+    const auto rows = static_cast<std::int32_t>(field(22, 4));  // < 0: top down
     height = static_cast<std::uint64_t>(std::abs(std::int64_t{rows}));
-    bits = little_endian(data, 28, 2);
-    coding = little_endian(data, 30, 4);
+    bits = field(28, 2);
+    coding = field(30, 4);
   }
   if (width > kMaxDimension || height > kMaxDimension ||
       width * height > static_cast<std::uint64_t>(max_pixels))
@@ -165,8 +142,8 @@ Status take_image(const std::string& name, const cv::Mat& image, bool gray,
                   const SampleRules& rules, Frame& out) {
   if (image.empty()) return Status(Errc::bad_input, "'" + name + "' cannot be decoded");
   if (image.cols > kMaxDimension || image.rows > kMaxDimension)
-    return Status(Errc::too_many_pixels, "'" + name + "' is " + std::to_string(image.cols) + "x" +
-                                             std::to_string(image.rows));
+    return too_many_pixels(name, static_cast<std::uint64_t>(image.cols),
+                           static_cast<std::uint64_t>(image.rows));
   if (image.depth() != CV_8U && image.depth() != CV_16U)
     return Status(Errc::bad_input,
                   "'" + name + "' has samples that are not 8- or 16-bit unsigned integers");
@@ -189,7 +166,6 @@ Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleR
                         std::vector<std::byte>& data, Frame& out) {
   ZR_TRY(load_opencv());
   if (kind == ContentKind::bmp) ZR_TRY(complete_bmp(name, rules.max_pixels, data));
-  if (kind == ContentKind::png) ZR_TRY(check_png_size(name, rules.max_pixels, data));
   ZR_TRY(check_stored_size(name, kind, rules.max_pixels, data));
   const QuietOpenCv quiet;
   try {

@@ -78,6 +78,10 @@ Size webp_size(ByteSpan file) {
 Status check_stored_size(const std::string& name, ContentKind kind, std::int64_t max_pixels,
                          std::span<const std::byte> data) {
   if (kind == ContentKind::tiff) return check_tiff(name, max_pixels, as_u8(data));
+  if (kind == ContentKind::png)  // PNG 11.2.2: IHDR comes first
+    return check(name, "", max_pixels,
+                 {number(as_u8(data), 16, 4, false).value_or(0),
+                  number(as_u8(data), 20, 4, false).value_or(0)});
   if (kind == ContentKind::webp) return check(name, "", max_pixels, webp_size(as_u8(data)));
   return Status::ok();
 }

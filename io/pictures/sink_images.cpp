@@ -11,22 +11,30 @@
 namespace zerorun::io {
 namespace {
 
-class JpegSink final : public HalvedPacketSink {
+/// `Base` is HalvedPacketSink or HalvedFrameSink.
+template <typename Base>
+class SinkOfImages : public Base {
  public:
-  explicit JpegSink(ImageOutput output) : output_(std::move(output)) {}
+  explicit SinkOfImages(ImageOutput output) : output_(std::move(output)) {}
+  Status finish() final { return output_.finish(); }
+  std::int64_t bytes_written() const final { return output_.bytes_written(); }
+
+ protected:
+  ImageOutput output_;
+
+ private:
+  Status place(Outgoing& out) final { return output_.commit(out); }
+};
+
+class JpegSink final : public SinkOfImages<HalvedPacketSink> {
+ public:
+  using SinkOfImages::SinkOfImages;
 
   Status prepare(std::span<const std::byte> jpeg, Outgoing& out) override {
     if (!is_jpeg(jpeg)) return Status(Errc::invalid_argument, "the packet is not a JPEG stream");
     out.parts.assign(1, jpeg);
     return output_.prepare(out);
   }
-  Status finish() override { return output_.finish(); }
-  std::int64_t bytes_written() const override { return output_.bytes_written(); }
-
- private:
-  Status place(Outgoing& out) override { return output_.commit(out); }
-
-  ImageOutput output_;
 };
 
 /// P5 or P6 (pgm(5), ppm(5)): the header, and the rows where they are.
@@ -40,10 +48,10 @@ void encode_pnm(const ConstFrameView& frame, Outgoing& out) {
   add_frame(frame, out.parts);
 }
 
-class ImageSink final : public HalvedFrameSink {
+class ImageSink final : public SinkOfImages<HalvedFrameSink> {
  public:
   ImageSink(ImageOutput output, std::string format)
-      : output_(std::move(output)), format_(std::move(format)) {}
+      : SinkOfImages(std::move(output)), format_(std::move(format)) {}
 
   /// pgm is always grey and ppm always RGB; the other formats follow the frame.
   PixelFormat wanted_format(PixelFormat native) const override {
@@ -64,12 +72,7 @@ class ImageSink final : public HalvedFrameSink {
     return output_.prepare(out);
   }
 
-  Status finish() override { return output_.finish(); }
-  std::int64_t bytes_written() const override { return output_.bytes_written(); }
-
  private:
-  Status place(Outgoing& out) override { return output_.commit(out); }
-
   Status encode(const ConstFrameView& frame, std::vector<std::byte>& bytes) const {
 #ifdef ZERORUN_HAVE_PNG
     if (format_ == "png") return encode_png(frame, bytes);
@@ -77,7 +80,6 @@ class ImageSink final : public HalvedFrameSink {
     return encode_by_opencv(frame, format_, bytes);
   }
 
-  ImageOutput output_;
   std::string format_;
   WantedFrames frames_;
 };

@@ -53,7 +53,6 @@ int peek_byte(ByteReader& reader) {
   return one.empty() ? -1 : static_cast<int>(one[0]);
 }
 
-/// Reads up to the first byte of the samples.
 /// Leaves the reader at the next byte that is neither a blank nor part of a comment.
 void skip_blanks(ByteReader& reader) {
   for (;;) {

@@ -59,7 +59,6 @@ constexpr std::array kRawFormats{
     RawFormat{"0rgb", P::xrgb32, true},
     RawFormat{"argb", P::xrgb32, true, 8, 0},
     RawFormat{"0bgr", P::xbgr32, true},
-    RawFormat{"cmyk32", P::cmyk32, true},  // for output alone
     RawFormat{"abgr", P::xbgr32, true, 8, 0},
     RawFormat{"yuv420p10le", P::yuv420p, false, 10},
     RawFormat{"yuv422p10le", P::yuv422p, false, 10},
@@ -73,6 +72,7 @@ constexpr std::array kRawFormats{
     RawFormat{"yuv422p16le", P::yuv422p, false, 16},
     RawFormat{"yuv444p16le", P::yuv444p, false, 16},
     RawFormat{"gray16le", P::gray8, true, 16},
+    RawFormat{"cmyk32", P::cmyk32, true},  // for output alone
 };
 
 /// `for_output` is for the message alone. Errors: invalid_argument (no such format).
@@ -236,29 +236,6 @@ class RawReader final : public FrameReader {
   mutable Pool<ConvertedFrame> scratches_;
 };
 
-}  // namespace
-
-bool is_raw_video(const std::string& format) {
-  return format == "raw" || format == "yuv" || format == "rgb";
-}
-
-Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
-                                      const SampleRules& rules, int threads) {
-  ZR_LET(format, find_raw_format(video.pixel_format, false));
-  if (video.width < 1 || video.height < 1 || video.width > kMaxDimension ||
-      video.height > kMaxDimension)
-    return Status(Errc::invalid_argument,
-                  "'" + reader.name() + "' is raw video; name its size, for example 1920x1080");
-  if (std::int64_t{video.width} * video.height > StreamLimits{}.max_pixels)
-    return Status(Errc::too_many_pixels, "'" + reader.name() + "'");
-  if (reader.peek(1).empty())
-    return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
-  return started<FrameReader>(
-      std::make_unique<RawReader>(std::move(reader), video, format, rules, threads));
-}
-
-namespace {
-
 class RawSink final : public HalvedFrameSink {
  public:
   RawSink(std::unique_ptr<OutputFile> file, const std::optional<RawFormat>& format)
@@ -340,6 +317,25 @@ class RawSink final : public HalvedFrameSink {
 };
 
 }  // namespace
+
+bool is_raw_video(const std::string& format) {
+  return format == "raw" || format == "yuv" || format == "rgb";
+}
+
+Result<FrameReaderPtr> open_raw_video(ByteReader reader, const RawVideo& video,
+                                      const SampleRules& rules, int threads) {
+  ZR_LET(format, find_raw_format(video.pixel_format, false));
+  if (video.width < 1 || video.height < 1 || video.width > kMaxDimension ||
+      video.height > kMaxDimension)
+    return Status(Errc::invalid_argument,
+                  "'" + reader.name() + "' is raw video; name its size, for example 1920x1080");
+  if (std::int64_t{video.width} * video.height > StreamLimits{}.max_pixels)
+    return Status(Errc::too_many_pixels, "'" + reader.name() + "'");
+  if (reader.peek(1).empty())
+    return Status(Errc::bad_input, "'" + reader.name() + "': it is empty");
+  return started<FrameReader>(
+      std::make_unique<RawReader>(std::move(reader), video, format, rules, threads));
+}
 
 Result<FrameSinkPtr> make_raw_sink(std::unique_ptr<OutputFile> file, const SinkOptions& options) {
   std::optional<RawFormat> format;

@@ -22,22 +22,6 @@ struct Converting {
 };
 thread_local Converting t_converting;
 
-}  // namespace
-
-ConvertTimer::ConvertTimer() noexcept : start_(std::chrono::steady_clock::now()) {
-  ++t_converting.timers;
-}
-
-ConvertTimer::~ConvertTimer() {
-  if (--t_converting.timers == 0) t_converting.total += std::chrono::steady_clock::now() - start_;
-}
-
-std::chrono::nanoseconds take_convert_time() noexcept {
-  return std::exchange(t_converting.total, {});
-}
-
-namespace {
-
 std::uint8_t clamp8(int value) noexcept {
   return static_cast<std::uint8_t>(std::clamp(value, 0, 255));
 }
@@ -143,6 +127,18 @@ void resample(const ConstFrameView& in, const FrameView& out) noexcept {
 }
 
 }  // namespace
+
+ConvertTimer::ConvertTimer() noexcept : start_(std::chrono::steady_clock::now()) {
+  ++t_converting.timers;
+}
+
+ConvertTimer::~ConvertTimer() {
+  if (--t_converting.timers == 0) t_converting.total += std::chrono::steady_clock::now() - start_;
+}
+
+std::chrono::nanoseconds take_convert_time() noexcept {
+  return std::exchange(t_converting.total, {});
+}
 
 /// `planar` becomes a view of `in` or of one of the intermediate frames.
 Status FrameConverter::to_planar(const ConstFrameView& in, Subsampling sampling,

@@ -58,20 +58,6 @@ void blend_rgb(const AlphaPlane& alpha, std::uint32_t background, const FrameVie
   }
 }
 
-}  // namespace
-
-void blend(const AlphaPlane& alpha, Alpha over, const FrameView& frame) noexcept {
-  if (over == Alpha::ignore) return;
-  const std::uint32_t background = over == Alpha::white ? 255 : 0;
-  if (is_rgb(frame.format)) return blend_rgb(alpha, background, frame);
-  blend_plane(alpha, background, frame, 0, 1, 1);
-  if (plane_count(frame.format) == 1) return;
-  const LumaFactors factors = luma_factors(native_subsampling(frame.format));
-  for (const int plane : {1, 2}) blend_plane(alpha, 128, frame, plane, factors.h, factors.v);
-}
-
-namespace {
-
 // A damaged stream may have samples above its depth, for which the terms would overflow; `mask`
 // keeps the bits of the depth.
 
@@ -179,6 +165,16 @@ ZR_MULTIVERSION void dither_words(const SampleConversion& c, const YccPlanes& in
 }
 
 }  // namespace
+
+void blend(const AlphaPlane& alpha, Alpha over, const FrameView& frame) noexcept {
+  if (over == Alpha::ignore) return;
+  const std::uint32_t background = over == Alpha::white ? 255 : 0;
+  if (is_rgb(frame.format)) return blend_rgb(alpha, background, frame);
+  blend_plane(alpha, background, frame, 0, 1, 1);
+  if (plane_count(frame.format) == 1) return;
+  const LumaFactors factors = luma_factors(native_subsampling(frame.format));
+  for (const int plane : {1, 2}) blend_plane(alpha, 128, frame, plane, factors.h, factors.v);
+}
 
 void convert_by_terms(const SampleConversion& conversion, const YccPlanes& in, const FrameView& out,
                       bool dither) {

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads) sum_kernel(DcPredictArgs a, DcSums* 
   if (element >= a.mcu_count) return;
   DcSums sum{};
   if (element == 0) {
-    for (int c = 0; c < kMaxComponents; ++c) sum.add(c, a.carry[c]);
+    for (int c = 0; c < a.layout.components; ++c) sum.add(c, a.carry[c]);
   } else {
     const std::int64_t mcu = element - 1;
     const std::int16_t* diff = a.diff + mcu * a.layout.blocks_per_mcu;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(DcPredictArgs a, cons
     a.coefficients[block * kBlockSize] = static_cast<std::int16_t>(sum.dc[c]);
   }
   if (mcu + 1 != a.mcu_count) return;
-  for (int c = 0; c < kMaxComponents; ++c) a.carry[c] = static_cast<std::int16_t>(sum.dc[c]);
+  for (int c = 0; c < a.layout.components; ++c) a.carry[c] = static_cast<std::int16_t>(sum.dc[c]);
 }
 
 }  // namespace

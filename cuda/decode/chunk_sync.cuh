@@ -167,6 +167,13 @@ struct MapChunk : Chunk {
     for (; from < until; ++from) s.item(place++) = static_cast<std::uint16_t>(from << 8 | to);
   }
 
+  /// The seed of a guess, if each has so many; without a division of integers.
+  __device__ static std::uint32_t divide(std::uint32_t items, std::uint32_t guesses) {
+    // Half an item is at least 0.05 of a seed, far more than the rounding of so small numbers.
+    return static_cast<std::uint32_t>(
+        __fdividef(static_cast<float>(items) + 0.5f, static_cast<float>(guesses)));
+  }
+
   /// Walks every `guess_stride`-th subsequence from each block of the MCU as a guess, unless it is
   /// a head, and lists the first walks of walk_ends(): from the ends of the guesses, and over the
   /// heads.
@@ -176,7 +183,7 @@ struct MapChunk : Chunk {
     const auto guesses = static_cast<std::uint32_t>(a.cycle.period);
     // The guesses of a subsequence go to one warp: their walks have about as many steps.
     for (std::uint32_t item = threadIdx.x; item < guesses * seeds; item += kThreads) {
-      const std::uint32_t seed = item / guesses, sub = seed << stride_log2;
+      const std::uint32_t seed = divide(item, guesses), sub = seed << stride_log2;
       const std::uint32_t phase = item - seed * guesses;
       if (s.ends.head[sub] || !s.ends.open[sub]) continue;
       WalkTally tally;

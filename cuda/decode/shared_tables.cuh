@@ -15,12 +15,22 @@
 namespace zerorun {
 
 /// Copies a multiple of 4 words, by all threads of the CTA; both addresses are aligned to 16 bytes.
-__device__ inline void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
-                                  std::uint32_t threads) {
-  const auto* const vectors = static_cast<const uint4*>(from);
-#pragma unroll 4
-  for (std::uint32_t i = threadIdx.x; i < words / 4; i += threads)
-    __pipeline_memcpy_async(reinterpret_cast<uint4*>(to) + i, vectors + i, 16);
+/// `kAtOnce`: vectors that a thread copies without a loop, which would take more instructions.
+template <std::uint32_t kAtOnce = 4>
+__device__ void copy_words(const void* from, std::uint32_t* to, std::uint32_t words,
+                           std::uint32_t threads) {
+  const auto* at = static_cast<const uint4*>(from) + threadIdx.x;
+  auto* to_at = reinterpret_cast<uint4*>(to) + threadIdx.x;
+#pragma unroll 1
+  for (std::uint32_t i = threadIdx.x; i < words / 4; i += kAtOnce * threads) {
+    asm("" : "+l"(at));  // or its sum with each offset is computed by two instructions
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k)
+      if (i + k * threads < words / 4)
+        __pipeline_memcpy_async(to_at + k * threads, at + k * threads, 16);
+    at += kAtOnce * threads;
+    to_at += kAtOnce * threads;
+  }
 }
 
 /// Code tables in shared memory, to skip or to decode: for each pair the entries, those of all DC
@@ -139,7 +149,7 @@ __device__ void copy_clean_words(const std::uint32_t* words, std::uint32_t word_
                                  std::uint32_t threads) {
   const std::uint32_t count = min(words_of_subsequences(subs) + kUnit - 1, word_count - first);
   const std::uint32_t whole = count / kVectorWords * kVectorWords, left = count - whole;
-  copy_words(words + first, to, whole, threads);
+  copy_words<2>(words + first, to, whole, threads);
   if (threadIdx.x < left)
     __pipeline_memcpy_async(to + whole + threadIdx.x, words + first + whole + threadIdx.x, 4);
 }

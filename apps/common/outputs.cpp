@@ -16,6 +16,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/shards/hash.hpp"
+#include "zerorun/io.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/source.hpp"
 
@@ -131,8 +132,9 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output) {
-  io::Location complete = io::complete_output(output_location(input, output), input_location(input),
-                                              output_is_jpeg ? "jpg" : "png");
+  const char* const kind = output_is_jpeg ? "jpg" : io::features().opencv ? "png" : "ppm";
+  io::Location complete =
+      io::complete_output(output_location(input, output), input_location(input), kind);
   output.name = complete.name;
   output.names = std::move(complete.names);
   input.subfolders = output.keep_tree;

@@ -204,6 +204,7 @@ class NetworkTest(ProgramTest):
 
 
 class NoSocketTest(ProgramTest):
+    @needs_containers
     @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
     def test_no_socket_without_an_address(self):
         make_y4m(self.path("in.y4m"))

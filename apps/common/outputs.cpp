@@ -16,8 +16,8 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/shards/hash.hpp"
-#include "zerorun/io.hpp"
 #include "zerorun/decoder.hpp"
+#include "zerorun/io.hpp"
 #include "zerorun/source.hpp"
 
 namespace zerorun::app {

@@ -113,7 +113,8 @@ TEST(Progressive, RunsOfEndsOfBlocksOvertakeNoScan) {
   options.quality = 100;
   options.luma_table.emplace();
   options.luma_table->fill(255);
-  for (const std::size_t low : {0, 1, 2, 8, 9, 16}) (*options.luma_table)[low] = 1;
+  for (const int low : {0, 1, 2, 8, 9, 16})
+    (*options.luma_table)[static_cast<std::size_t>(low)] = 1;
   const Bytes jpeg = libjpeg_sample(1000, 700, Subsampling::gray, options);
   ASSERT_FALSE(jpeg.empty());
   for (int round = 0; round < 10; ++round) compare_decode(jpeg, {.threads = {4}});

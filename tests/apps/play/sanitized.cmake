@@ -41,10 +41,10 @@ function(zerorun_add_player_test name)  # NAME TEST...
   set_tests_properties(player.${name} PROPERTIES LABELS player TIMEOUT ${zerorun_hang_seconds} COST 100 REQUIRED_FILES "${ZERORUN_CODER}"
     ENVIRONMENT "${environment}")
 endfunction()
-set(headless any_input compares damage_is_counted_and_not_the_end pipes ranges_and_start)
+set(headless compares damage_is_counted_and_not_the_end pipes ranges_and_start)
 set(window begins_again_with_loop_and_stays_at_the_end_without closes_while_a_pipe_gives_nothing
   closes_while_it_decodes compares_two ends_by_a_signal files_are_dropped_on_the_window
-  information_comes_and_goes seeks_while_it_plays steps_and_seeks)
+  information_comes_and_goes steps_and_seeks)
 set(sound no_device_is_no_error seeking_takes_the_sound_along)
 list(TRANSFORM headless PREPEND play_test.PlayTest.test_)
 list(TRANSFORM window PREPEND window_test.WindowTest.test_)

@@ -1,0 +1,57 @@
+// Quantised coefficients of a whole frame -> JPEG stream: sequential with optimal tables, or
+// progressive. The second half of the encoder, and of everything that codes a stream again.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "codec/base/thread_pool.hpp"
+#include "codec/decode/progressive_scan.hpp"
+#include "codec/syntax/header_parser.hpp"
+#include "codec/syntax/scan_script.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// A frame as its coefficients. The memory is the caller's.
+struct CoefficientFrame {
+  /// Size, components with ids, factors and table numbers. `progressive` and `extended` do not
+  /// count: the coding decides.
+  const FrameHeader* frame = nullptr;
+  /// One a component of the frame.
+  StoredBlocks blocks[kMaxDecodedComponents];
+  QuantTable quant[kMaxDecodedComponents];
+};
+
+/// How the coefficients are coded.
+struct CoefficientCoding {
+  enum class Scans : std::uint8_t {
+    sequential,  ///< one interleaved scan; optimal tables
+    simple,      ///< progressive, simple_progression()
+    searched,    ///< progressive, the script that takes the fewest bits of those tried
+  };
+  Scans scans = Scans::sequential;
+  int restart_interval = 0;  ///< MCUs of each scan; 0: no markers
+};
+
+/// Keeps its memory from frame to frame.
+class CoefficientCoder {
+ public:
+  CoefficientCoder();
+  ~CoefficientCoder();
+
+  /// Appends DQT, SOF, DHT, DRI, scans and EOI to `out`, which has SOI and the segments before.
+  /// `pool`: null for the caller's thread alone. The bytes do not depend on the pool.
+  Status code(const CoefficientFrame& frame, const CoefficientCoding& coding, ThreadPool* pool,
+              std::vector<std::uint8_t>& out);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace zerorun

@@ -253,14 +253,6 @@ ZR_MULTIVERSION static Errc refine_blocks(AcScan& scan, Bits& callers_bits, McuS
   return fault;
 }
 
-void StoredBlocks::copy_block(std::int64_t block, std::int16_t* out) const {
-  if (nonzero[block] == 0)
-    std::memset(out, 0, kBlockSize * sizeof *out);
-  else
-    std::memcpy(out, ac + block * kBlockSize, kBlockSize * sizeof *out);
-  out[0] = dc[block];
-}
-
 ProgressiveScanDecoder::ProgressiveScanDecoder() : ac_(std::make_unique<AcScan>()) {}
 ProgressiveScanDecoder::~ProgressiveScanDecoder() = default;
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "codec/base/thread_pool.hpp"
-#include "codec/decode/progressive_scan.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/scan_script.hpp"
+#include "codec/syntax/stored_blocks.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {

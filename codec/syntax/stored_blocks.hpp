@@ -1,0 +1,32 @@
+// Coefficients of a component that stay in memory from scan to scan.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "codec/arith/zigzag.hpp"
+
+namespace zerorun {
+
+/// The coefficients of one component; blocks that hold samples, in rows. DC and AC lie apart, so
+/// that a scan of DC reads nothing else, and that a block without AC costs 10 bytes.
+struct StoredBlocks {
+  std::int32_t blocks_wide = 0, blocks_high = 0;
+  std::int16_t* dc = nullptr;  ///< [blocks_high][blocks_wide]
+  /// [blocks_high][blocks_wide]; bit k: the coefficient at zig-zag index k is not 0. Bit 0 is 0.
+  std::uint64_t* nonzero = nullptr;
+  /// [blocks_high][blocks_wide][64], natural order. Undefined where `nonzero` is 0; [0] is 0.
+  std::int16_t* ac = nullptr;
+
+  /// The block with its DC.
+  void copy_block(std::int64_t block, std::int16_t* out) const {
+    if (nonzero[block] == 0)
+      std::memset(out, 0, kBlockSize * sizeof *out);
+    else
+      std::memcpy(out, ac + block * kBlockSize, kBlockSize * sizeof *out);
+    out[0] = dc[block];
+  }
+};
+
+}  // namespace zerorun

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codec/pipeline/coefficient_coder.hpp"
+#include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -46,8 +47,8 @@ class DecodePipeline {
   /// last scan.
   virtual void expect_frame(ColorModel /*model*/, ChromaUpsampling /*upsampling*/,
                             const FrameView& /*out*/) {}
-  /// Output of coefficients into `out`, which the caller has shaped and cleared.
-  virtual Status begin_coefficients(std::vector<ComponentCoefficients>& out) = 0;
+  /// Output of coefficients into `out`, which the caller has cleared.
+  virtual Status begin_coefficients(StoredFrame& out) = 0;
 
   virtual Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                              ScanOutcome& outcome) = 0;
@@ -80,7 +81,7 @@ class DecodePipeline {
 /// Copies the blocks of `mcus` MCUs from `first_mcu` on, which are in scan order, to their places
 /// in the scan's components; blocks of MCU padding are left out.
 void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
-                        const std::int16_t* blocks, std::vector<ComponentCoefficients>& out);
+                        const std::int16_t* blocks, StoredFrame& out);
 
 /// Fills the planes of components that no scan has with 128. `scanned` and `planes` have one entry
 /// a component of the frame.

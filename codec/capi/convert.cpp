@@ -114,6 +114,7 @@ Result<EncodeParams> to_params(const zerorun_encode_params* given) {
   out.chroma_table = to_table(params.chroma_table);
   out.size = {params.target_bytes, params.max_bytes, params.target_psnr, params.target_ssim};
   out.note_setting = params.note_setting != 0;
+  out.progressive = params.progressive != 0;
   ZR_TRY(to_segments(params, out.segments));
   return out;
 }

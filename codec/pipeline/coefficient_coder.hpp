@@ -13,6 +13,7 @@
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/scan_script.hpp"
 #include "codec/syntax/stored_blocks.hpp"
+#include "zerorun/decoder.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -20,10 +21,13 @@ namespace zerorun {
 /// A frame as its coefficients. The memory is the caller's.
 struct CoefficientFrame {
   /// Size, components with ids, factors and table numbers. `progressive` and `extended` do not
-  /// count: the coding decides.
+  /// count: the coding decides. Components with other tables than their number has already get
+  /// another number.
   const FrameHeader* frame = nullptr;
+  ColorModel color = ColorModel::ycbcr;  ///< decides which components share Huffman tables
   /// One a component of the frame.
   StoredBlocks blocks[kMaxDecodedComponents];
+  bool is_zigzag = false;  ///< the order of StoredBlocks::ac is that of zig-zag indices
   QuantTable quant[kMaxDecodedComponents];
 };
 
@@ -36,6 +40,7 @@ struct CoefficientCoding {
   };
   Scans scans = Scans::sequential;
   int restart_interval = 0;  ///< MCUs of each scan; 0: no markers
+  int restart_rows = 0;      ///< above 0, instead: rows of MCUs of each scan
 };
 
 /// Keeps its memory from frame to frame.
@@ -45,9 +50,15 @@ class CoefficientCoder {
   ~CoefficientCoder();
 
   /// Appends DQT, SOF, DHT, DRI, scans and EOI to `out`, which has SOI and the segments before.
-  /// `pool`: null for the caller's thread alone. The bytes do not depend on the pool.
+  /// `pool`: null for the caller's thread alone. The bytes do not depend on the pool. Errors:
+  /// invalid_argument (a coefficient or a difference of DCs has more than 15 bits, DRI holds no
+  /// `restart_rows` of a scan).
   Status code(const CoefficientFrame& frame, const CoefficientCoding& coding, ThreadPool* pool,
               std::vector<std::uint8_t>& out);
+
+  /// DHT, DRI and scans alone: what stands between SOF and EOI.
+  Status code_scans(const CoefficientFrame& frame, const CoefficientCoding& coding,
+                    ThreadPool* pool, std::vector<std::uint8_t>& out);
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "codec/syntax/scan_layout.hpp"
@@ -22,9 +23,26 @@ struct ScanSpec {
   friend bool operator==(const ScanSpec&, const ScanSpec&) = default;
 };
 
+/// No scan of a script has a higher Al.
+inline constexpr int kMaxLowBits = 3;
+
 using ScanScript = std::vector<ScanSpec>;
 
 /// libjpeg's jpeg_simple_progression(): for YCbCr ten scans, for other models 2 + 4 a component.
 ScanScript simple_progression(int components, bool is_ycbcr);
+
+/// The scans of which choose_scans() makes a script: each is counted once, on any device.
+/// `joins_dc`: several components may share a scan (their MCU has at most 10 blocks).
+std::vector<ScanSpec> candidate_scans(int components, bool joins_dc);
+
+/// The script with the fewest bits. `bits`: of each candidate, by scan_bits().
+ScanScript choose_scans(int components, bool joins_dc, std::span<const ScanSpec> candidates,
+                        std::span<const std::uint64_t> bits);
+
+/// What a scan takes in a stream, with its headers, before stuffing: `counts` of the symbols of
+/// each table that it has, `extra` bits beside the codes.
+std::uint64_t scan_bits(const ScanSpec& scan,
+                        std::span<const std::span<const std::uint32_t, 256>> counts,
+                        std::uint64_t extra);
 
 }  // namespace zerorun

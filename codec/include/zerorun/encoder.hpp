@@ -1,4 +1,4 @@
-// The encoder: frames -> baseline JPEG (ITU-T T.81 SOF0), one interleaved scan.
+// The encoder: frames -> baseline JPEG (ITU-T T.81 SOF0), one interleaved scan; or progressive.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -38,7 +38,7 @@ struct RestartPolicy {
 };
 
 /// What the coefficients are decided for. All but `exact` make smaller files than libjpeg-turbo at
-/// equal quality; the stream stays baseline JPEG.
+/// equal quality; none changes what decoders have to know.
 enum class Tune : std::uint8_t {
   exact,  ///< every coefficient is rounded: the bytes are libjpeg-turbo's
   photo,  ///< what the eye sees: less for errors in texture
@@ -129,6 +129,12 @@ struct EncodeParams {
   std::optional<Subsampling> subsampling;
   HuffmanTables huffman = HuffmanTables::standard;
   RestartPolicy restart;
+  /// Writes a progressive stream (SOF2, T.81 Annex G) of the same coefficients. Of some hundred
+  /// ways to divide them into scans, the one with the fewest bits is taken: the stream is smaller
+  /// than a baseline one with optimal tables, by 1 to 8 %, and slower to code and to decode. Every
+  /// scan has optimal tables of its own, whatever `huffman` is. RestartPolicy counts the MCUs of
+  /// each scan, which are single blocks where it has one component; automatic means none.
+  bool progressive = false;
   bool jfif_header = true;
   /// Pixel aspect ratio for the JFIF header (1:1 square).
   int pixel_aspect_x = 1;
@@ -164,7 +170,7 @@ struct EncodeReport {
 };
 
 /// A size that no stream of such a frame exceeds, whatever its samples are: every block has a code
-/// of 27 bits and 63 of 26, and every byte is stuffed. Errors: invalid_argument, invalid_frame.
+/// of 27 bits and 63 of 26, or what these take in several scans, and every byte is stuffed. Errors: invalid_argument, invalid_frame.
 ZERORUN_API Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format,
                                                   int width, int height);
 

@@ -217,6 +217,7 @@ typedef struct zerorun_encode_params {
    * in dB (up to 200) or SSIM of luma (up to 1); quality does not count. What quality 100 does not
    * reach is ZERORUN_QUALITY_NOT_REACHED. */
   double target_psnr, target_ssim;
+  int32_t progressive; /* not 0: scans chosen for size, as EncodeParams::progressive */
 } zerorun_encode_params;
 
 typedef struct zerorun_encoder zerorun_encoder;

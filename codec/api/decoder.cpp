@@ -16,6 +16,7 @@ struct Decoder::Impl {
   Backend backend;
   PipelineAndSpare<DecodePipeline> pipelines;
   HostWindow window = {};
+  StoredFrame stored = {};
 
   /// `begin` and `finish` as for walk_image().
   template <typename Begin, typename Finish>
@@ -107,13 +108,17 @@ Result<DecodeReport> Decoder::decode_coefficients(std::span<const std::byte> jpe
             const auto& c = frame.components[i];
             out[i].blocks_wide = c.blocks_wide;
             out[i].blocks_high = c.blocks_high;
-            out[i].values.assign(static_cast<std::size_t>(out[i].blocks_wide) *
-                                     static_cast<std::size_t>(out[i].blocks_high) * kBlockSize,
-                                 0);
+            out[i].values.resize(static_cast<std::size_t>(out[i].blocks_wide) *
+                                 static_cast<std::size_t>(out[i].blocks_high) * kBlockSize);
           }
-          return impl_->pipelines.active().begin_coefficients(out);
+          impl_->stored.clear(frame);
+          return impl_->pipelines.active().begin_coefficients(impl_->stored);
         },
-        [&](const HeaderParser&) { return impl_->pipelines.active().finish_coefficients(); });
+        [&](const HeaderParser&) {
+          ZR_TRY(impl_->pipelines.active().finish_coefficients());
+          impl_->stored.copy(out);
+          return Status::ok();
+        });
   });
 }
 

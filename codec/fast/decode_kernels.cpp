@@ -756,8 +756,46 @@ inline std::uint64_t find_mcu(const CountCycle& cycle, const std::uint8_t* bytes
   return best.bit;
 }
 
-constexpr DecodeKernels kDecodeKernels{
-    static_cast<int>(kVectorBlocks), decode_run, transform_row, unstuff, count_mcus, find_mcu};
+/// Zig-zag bits of the bits of each row, without the DC's.
+constexpr auto make_zigzag_bits() {
+  std::array<std::array<std::uint64_t, 256>, 8> bits{};
+  for (std::size_t k = 1; k < kBlockSize; ++k)
+    for (std::size_t row = 0; row < 256; ++row)
+      if ((row >> kNaturalOfZigzag[k] % 8 & 1) != 0)
+        bits[kNaturalOfZigzag[k] / 8][row] |= std::uint64_t{1} << k;
+  return bits;
+}
+inline constexpr auto kZigzagBits = make_zigzag_bits();
+
+inline void store_row(const StoreRowArgs& a) {
+  const D16 d;
+  for (std::int32_t first = 0; first < a.blocks; first += kGroupBlocks) {
+    const std::int16_t* const group =
+        a.run->coefficient + std::ptrdiff_t{a.first + first} * kBlockSize;
+    std::uint64_t two_rows[4];  // 16 bits a block
+    for (int i = 0; i < 4; ++i)
+      two_rows[i] = nonzero_bytes(pack_signed(hn::Load(d, group + 2 * i * kGroupWidth),
+                                              hn::Load(d, group + (2 * i + 1) * kGroupWidth)));
+    for (int b = 0; b < std::min(kGroupBlocks, a.blocks - first); ++b) {
+      std::uint64_t nonzero = 0;
+      for (std::size_t i = 0; i < 4; ++i)
+        nonzero |= kZigzagBits[2 * i][two_rows[i] >> 16 * b & 255] |
+                   kZigzagBits[2 * i + 1][two_rows[i] >> (16 * b + 8) & 255];
+      const std::int16_t* const in = group + b * kBlockEdge;
+      const std::int64_t block = a.at + first + b;
+      a.out->dc[block] = in[0];
+      a.out->nonzero[block] = nonzero;
+      if (nonzero == 0) continue;
+      std::int16_t* const out = a.out->ac + block * kBlockSize;
+      for (int y = 0; y < kBlockEdge; ++y)
+        std::memcpy(out + y * kBlockEdge, in + y * kGroupWidth, kBlockEdge * sizeof *out);
+      out[0] = 0;
+    }
+  }
+}
+
+constexpr DecodeKernels kDecodeKernels{kGroupBlocks, decode_run, transform_row, store_row,
+                                       unstuff,      count_mcus, find_mcu};
 
 }  // namespace zerorun::fast::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -8,6 +8,7 @@
 #include "codec/fast/cpu_target.hpp"
 #include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "codec/syntax/stored_blocks.hpp"
 
 namespace zerorun::fast {
 
@@ -72,6 +73,14 @@ struct TransformRowArgs {
   std::int32_t shrink = 0;     ///< a block becomes 8 >> shrink samples along each side
 };
 
+struct StoreRowArgs {
+  const CoefficientRun* run;
+  std::int32_t first;  ///< block of the run: CoefficientRun::Place::row
+  std::int32_t blocks;
+  const StoredBlocks* out;
+  std::int64_t at;  ///< the first block's place in `out`
+};
+
 /// A walk over whole MCUs.
 struct CountWalk {
   std::uint64_t bit;        ///< in: where an MCU starts; out: where the walk ended
@@ -98,6 +107,8 @@ struct DecodeKernels {
   bool (*decode_run)(const DecodeRunArgs&);
   /// Stage 6, of one row of blocks.
   void (*transform_row)(const TransformRowArgs&);
+  /// In its place: the blocks as they are.
+  void (*store_row)(const StoreRowArgs&);
   /// Stage 1 up to the first FF that 00 does not follow: returns the end of the clean bytes, and
   /// moves `begin` to that FF or to the end. May store 64 bytes behind what it returns.
   std::uint8_t* (*unstuff)(const std::uint8_t*& begin, const std::uint8_t* end, std::uint8_t* out);

@@ -210,14 +210,13 @@ ScanDecoder::ScanDecoder(CpuTarget target, int workers)
 }
 
 void ScanDecoder::begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                             const SamplePlane* planes,
-                             std::vector<ComponentCoefficients>* coefficients, int jobs) {
+                             const SamplePlane* planes, const StoredBlocks* stored, int jobs) {
   scan_ = &scan;
   planes_ = planes;
-  coefficients_ = coefficients;
+  stored_ = stored;
   constexpr int kDcAlone = 3;
   dc_alone_ = 0;
-  for (std::size_t i = 0; i < scan.components.size() && coefficients == nullptr; ++i)
+  for (std::size_t i = 0; i < scan.components.size() && stored == nullptr; ++i)
     if (planes[scan.components[i]].view.shrink == kDcAlone) dc_alone_ |= 1u << i;
   unstuffer_.cut(data, jobs);
 }
@@ -367,10 +366,12 @@ void ScanDecoder::output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_
     const std::int32_t x = mcu_x * component.h, y = mcu_y * component.v + row.y;
     if (y >= component.blocks_high) continue;
     const std::int32_t blocks = std::min(mcus * component.h, component.blocks_wide - x);
-    if (coefficients_ != nullptr)
-      output_coefficients(row, x, y, blocks, run);
-    else
+    if (stored_ == nullptr) {
       output_samples(row, x, y, blocks, run);
+      continue;
+    }
+    const StoredBlocks& out = stored_[scan_->components[static_cast<std::size_t>(row.component)]];
+    kernels_.store_row({&run, row.first, blocks, &out, std::int64_t{y} * out.blocks_wide + x});
   }
 }
 
@@ -417,21 +418,6 @@ std::int32_t ScanDecoder::output_first(TransformRowArgs args, std::int32_t x, st
   for (std::int32_t y = 0; y < std::min(edge, view.height - y0); ++y)
     std::memcpy(view.data + (y0 + y) * view.stride_bytes, samples + y * kWidth + outside, columns);
   return kernels_.group_blocks;
-}
-
-void ScanDecoder::output_coefficients(const Row& row, std::int32_t x, std::int32_t y,
-                                      std::int32_t blocks, const CoefficientRun& run) const {
-  auto& out = (*coefficients_)[static_cast<std::size_t>(
-      scan_->components[static_cast<std::size_t>(row.component)])];
-  const std::int32_t group = kernels_.group_blocks;
-  for (std::int32_t b = 0; b < blocks; ++b) {
-    const std::int16_t* in = run.coefficient +
-                             std::ptrdiff_t{row.first + b / group * group} * kBlockSize +
-                             b % group * kBlockEdge;
-    std::int16_t* to = out.values.data() + (std::int64_t{y} * out.blocks_wide + x + b) * kBlockSize;
-    for (int i = 0; i < kBlockEdge; ++i)
-      std::copy_n(in + i * group * kBlockEdge, kBlockEdge, to + i * kBlockEdge);
-  }
 }
 
 }  // namespace zerorun::fast

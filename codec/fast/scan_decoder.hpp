@@ -128,12 +128,11 @@ class ScanDecoder {
   ScanDecoder(CpuTarget target, int workers);
 
   /// Jobs of one step are independent; a step begins when the one before is done. `planes` has one
-  /// a frame component; with `coefficients` they are the output instead of samples. `scan`, `data`
-  /// and the output outlive the decoding.
+  /// a frame component; so has `stored`, which, if it is not null, is the output in their place.
+  /// `scan`, `data` and the output outlive the decoding.
   /// 1. `jobs` is the number of those of step 2.
   void begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                  const SamplePlane* planes, std::vector<ComponentCoefficients>* coefficients,
-                  int jobs);
+                  const SamplePlane* planes, const StoredBlocks* stored, int jobs);
   /// 2. Removes stuffed bytes.
   void unstuff(int job) { unstuffer_.unstuff(job); }
   /// 3.
@@ -192,8 +191,6 @@ class ScanDecoder {
                       const CoefficientRun& run) const;
   std::int32_t output_first(TransformRowArgs args, std::int32_t x, std::int32_t end,
                             std::int32_t y0, const PlaneView& view) const;
-  void output_coefficients(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
-                           const CoefficientRun& run) const;
 
   const DecodeKernels& kernels_;
   std::vector<std::unique_ptr<CoefficientRun>> runs_;  // one a worker
@@ -211,7 +208,7 @@ class ScanDecoder {
 
   const ScanHeader* scan_ = nullptr;
   const SamplePlane* planes_ = nullptr;
-  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  const StoredBlocks* stored_ = nullptr;
   std::uint32_t dc_alone_ = 0;  ///< DecodeRunArgs
   Unstuffer unstuffer_;
   CoefficientRun::Place place_[kMaxBlocksPerMcu] = {};

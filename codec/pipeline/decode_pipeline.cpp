@@ -65,7 +65,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     return Status::ok();
   }
 
-  Status begin_coefficients(std::vector<ComponentCoefficients>& out) override {
+  Status begin_coefficients(StoredFrame& out) override {
     coefficients_ = &out;
     flat_components_.begin();
     return Status::ok();
@@ -74,6 +74,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override {
     for (const int c : scan.components) scanned_[c] = true;
+    if (coefficients_ != nullptr) coefficients_->take_tables(scan);
     const ProgressiveFrame::CleanScan clean = clean_.unstuff(stages_, data, outcome.consumed_bytes);
     intervals_.begin(scan.layout, clean.segments);
     if (coefficients_ == nullptr) intervals_.limit(scan, planes_);
@@ -90,12 +91,11 @@ class CpuDecodePipeline final : public DecodePipeline {
     const auto unstuff = [&](std::size_t scan, std::span<const std::uint8_t> data) {
       return clean_scans_[scan].unstuff(stages_, data, outcomes[scan].consumed_bytes);
     };
-    progressive_.decode(frame, scans, coefficients_ == nullptr ? planes_ : nullptr, &pool_, unstuff,
-                        outcomes);
-    if (coefficients_ != nullptr)
-      progressive_.copy(*coefficients_);
-    else
-      transform_stored();
+    const bool is_output = coefficients_ != nullptr;
+    if (!is_output) stored_.clear(frame);
+    progressive_.decode(frame, scans, is_output ? nullptr : planes_, &pool_, unstuff, outcomes,
+                        is_output ? *coefficients_ : stored_);
+    if (!is_output) transform_stored();
     return Status::ok();
   }
 
@@ -138,7 +138,7 @@ class CpuDecodePipeline final : public DecodePipeline {
     for (std::size_t c = 0; c < frame_.components.size(); ++c) {
       scanned_[c] = true;
       const FrameHeader::Component& component = frame_.components[c];
-      const StoredBlocks& stored = progressive_.blocks(c);
+      const StoredBlocks& stored = stored_.blocks(c);
       const ComponentSpec spec;
       const int only = 0;
       DequantIdctArgs row{make_scan_layout(stored.blocks_wide * kBlockEdge,
@@ -149,7 +149,7 @@ class CpuDecodePipeline final : public DecodePipeline {
                           nullptr,
                           {planes_[c]}};
       DequantTables tables{};
-      std::copy(progressive_.quant(c).begin(), progressive_.quant(c).end(), tables.table[0]);
+      std::copy(stored_.quant(c).begin(), stored_.quant(c).end(), tables.table[0]);
       row.tables = &tables;
       pool_.run(component.blocks_high, [&](std::int64_t y, int) {
         DequantIdctArgs args = row;
@@ -183,7 +183,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   bool scanned_[kMaxDecodedComponents] = {};
   PlaneView planes_[kMaxDecodedComponents];
   Buffer<std::uint8_t> plane_memory_[kMaxDecodedComponents];
-  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  StoredFrame* coefficients_ = nullptr;
 
   // of the scan
   CleanBytes clean_;
@@ -194,6 +194,7 @@ class CpuDecodePipeline final : public DecodePipeline {
   // of a progressive image
   std::vector<CleanBytes> clean_scans_;
   ProgressiveFrame progressive_;
+  StoredFrame stored_;
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "codec/pipeline/coefficient_coder.hpp"
+#include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -24,7 +26,7 @@ struct ScanOutcome {
   Status problem;
 };
 
-/// A scan of a progressive frame. `data` ends where a marker ends the scan.
+/// A scan. `data` ends where a marker ends it.
 struct FrameScan {
   ScanHeader header;
   std::span<const std::uint8_t> data;
@@ -45,8 +47,8 @@ class DecodePipeline {
   /// last scan.
   virtual void expect_frame(ColorModel /*model*/, ChromaUpsampling /*upsampling*/,
                             const FrameView& /*out*/) {}
-  /// Output of coefficients into `out`, which the caller has shaped and cleared.
-  virtual Status begin_coefficients(std::vector<ComponentCoefficients>& out) = 0;
+  /// Output of coefficients into `out`, which the caller has cleared.
+  virtual Status begin_coefficients(StoredFrame& out) = 0;
 
   virtual Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                              ScanOutcome& outcome) = 0;
@@ -59,6 +61,16 @@ class DecodePipeline {
     return Status(Errc::progressive);
   }
 
+  /// Appends to `out` what CoefficientCoder::code() makes of the coefficients of the scans, which
+  /// this pipeline decodes where it also codes them. False, with
+  /// `out` as it was: it leaves the frame to the caller, for example because a scan is damaged.
+  /// Comes in the place of all other calls for an image.
+  virtual Result<bool> recode(const FrameHeader& /*frame*/, std::span<const FrameScan> /*scans*/,
+                              const CoefficientCoding& /*coding*/,
+                              std::vector<std::uint8_t>& /*out*/) {
+    return false;
+  }
+
   /// Components that no scan contains are 128 (coefficients 0).
   virtual Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
                               const FrameView& out) = 0;
@@ -69,7 +81,7 @@ class DecodePipeline {
 /// Copies the blocks of `mcus` MCUs from `first_mcu` on, which are in scan order, to their places
 /// in the scan's components; blocks of MCU padding are left out.
 void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
-                        const std::int16_t* blocks, std::vector<ComponentCoefficients>& out);
+                        const std::int16_t* blocks, StoredFrame& out);
 
 /// Fills the planes of components that no scan has with 128. `scanned` and `planes` have one entry
 /// a component of the frame.

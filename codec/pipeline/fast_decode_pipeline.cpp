@@ -56,7 +56,7 @@ class FastDecodePipeline final : public DecodePipeline {
     return Status::ok();
   }
 
-  Status begin_coefficients(std::vector<ComponentCoefficients>& out) override {
+  Status begin_coefficients(StoredFrame& out) override {
     coefficients_ = &out;
     flat_components_.begin();
     return Status::ok();
@@ -65,6 +65,7 @@ class FastDecodePipeline final : public DecodePipeline {
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override {
     for (const int c : scan.components) scanned_[c] = true;
+    if (coefficients_ != nullptr) coefficients_->take_tables(scan);
     small_ = scan.layout.blocks() < limits_.blocks;
     begin_scan(scan, data);
     outcome.consumed_bytes = decoder_.consumed_bytes();
@@ -91,12 +92,11 @@ class FastDecodePipeline final : public DecodePipeline {
       outcomes[scan].consumed_bytes = unstuffer.consumed_bytes();
       return ProgressiveFrame::CleanScan{unstuffer.bytes(), unstuffer.segments()};
     };
-    progressive_.decode(frame, scans, coefficients_ == nullptr ? views_ : nullptr,
-                        small_ ? nullptr : &pool_, unstuff, outcomes);
-    if (coefficients_ != nullptr)
-      progressive_.copy(*coefficients_);
-    else
-      transform_stored();
+    const bool is_output = coefficients_ != nullptr;
+    if (!is_output) stored_.clear(frame);
+    progressive_.decode(frame, scans, is_output ? nullptr : views_, small_ ? nullptr : &pool_,
+                        unstuff, outcomes, is_output ? *coefficients_ : stored_);
+    if (!is_output) transform_stored();
     return Status::ok();
   }
 
@@ -152,11 +152,11 @@ class FastDecodePipeline final : public DecodePipeline {
       scanned_[c] = true;
       if (planes_[c].view.data == nullptr) continue;
       fast::DequantRows dequant;
-      fast::fill_dequant_rows(progressive_.quant(c).data(), dequant);
+      fast::fill_dequant_rows(stored_.quant(c).data(), dequant);
       dequant.checked = true;  // a coefficient of a progressive frame may have any value
       run_jobs(frame_.components[c].blocks_high, [&](std::int64_t row, int worker) {
-        stored_transform_.transform_row(progressive_.blocks(c), static_cast<std::int32_t>(row),
-                                        dequant, planes_[c], worker);
+        stored_transform_.transform_row(stored_.blocks(c), static_cast<std::int32_t>(row), dequant,
+                                        planes_[c], worker);
       });
     }
   }
@@ -180,7 +180,8 @@ class FastDecodePipeline final : public DecodePipeline {
     const auto most = static_cast<std::size_t>(small_ ? 1 : pool_.workers());
     const auto jobs =
         static_cast<int>(std::clamp<std::size_t>(data.size() / limits_.piece_bytes, 1, most));
-    decoder_.begin_scan(scan, data, planes_, coefficients_, jobs);
+    decoder_.begin_scan(scan, data, planes_,
+                        coefficients_ == nullptr ? nullptr : coefficients_->blocks(), jobs);
     run_jobs(jobs, [&](std::int64_t job, int) { decoder_.unstuff(static_cast<int>(job)); });
     decoder_.join_bytes();
     // The first piece lies where it belongs.
@@ -259,7 +260,7 @@ class FastDecodePipeline final : public DecodePipeline {
   fast::SamplePlane planes_[kMaxDecodedComponents];
   PlaneView views_[kMaxDecodedComponents];
   Buffer<std::uint8_t> plane_memory_[kMaxDecodedComponents];
-  std::vector<ComponentCoefficients>* coefficients_ = nullptr;
+  StoredFrame* coefficients_ = nullptr;
   FlatComponents flat_components_;
 
   // of the scan
@@ -269,6 +270,7 @@ class FastDecodePipeline final : public DecodePipeline {
   // of a progressive image
   std::vector<std::unique_ptr<fast::Unstuffer>> unstuffers_;  // one a scan
   ProgressiveFrame progressive_;
+  StoredFrame stored_;
 };
 
 }  // namespace

@@ -89,17 +89,14 @@ void FlatComponents::fill_planes(ThreadPool& pool, const PlaneView* planes) cons
   });
 }
 
-void FlatComponents::fill_coefficients(ThreadPool& pool,
-                                       std::vector<ComponentCoefficients>& out) const {
+void FlatComponents::fill_coefficients(ThreadPool& pool, StoredFrame& out) const {
   for_each(pool, [&](int c, const Blocks& blocks) {
-    ComponentCoefficients& component = out[static_cast<std::size_t>(c)];
-    for (std::int32_t y = blocks.y; y < blocks.y_end; ++y)
-      for (std::int32_t x = blocks.x; x < blocks.x_end; ++x) {
-        std::int16_t* const block =
-            component.values.data() + (std::int64_t{y} * component.blocks_wide + x) * kBlockSize;
-        std::fill_n(block, kBlockSize, std::int16_t{0});
-        block[0] = blocks.dc;
-      }
+    const StoredBlocks& to = out.blocks()[c];
+    for (std::int32_t y = blocks.y; y < blocks.y_end; ++y) {
+      const std::int64_t row = std::int64_t{y} * to.blocks_wide;
+      std::fill(to.dc + row + blocks.x, to.dc + row + blocks.x_end, blocks.dc);
+      std::fill(to.nonzero + row + blocks.x, to.nonzero + row + blocks.x_end, std::uint64_t{0});
+    }
   });
 }
 

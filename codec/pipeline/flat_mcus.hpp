@@ -32,7 +32,7 @@ class FlatComponents {
 
   /// `planes` has one entry a component of the frame; those without data are left out.
   void fill_planes(ThreadPool& pool, const PlaneView* planes) const;
-  void fill_coefficients(ThreadPool& pool, std::vector<ComponentCoefficients>& out) const;
+  void fill_coefficients(ThreadPool& pool, StoredFrame& out) const;
 
  private:
   struct Run {

@@ -9,6 +9,7 @@
 #include "codec/decode/dequant_idct.hpp"
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/decode/interval_state.hpp"
+#include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -26,7 +27,7 @@ class McuDecoder {
     std::uint64_t clean_bytes;
     const PlaneView* planes;  ///< one a component of the frame
     /// Null: the output are samples.
-    std::vector<ComponentCoefficients>* coefficients;
+    StoredFrame* coefficients;
   };
 
   McuDecoder(const StageTable& stages, int workers)

@@ -6,26 +6,10 @@
 
 namespace zerorun {
 
-void ProgressiveFrame::clear(const FrameHeader& frame) {
-  for (std::size_t c = 0; c < frame.components.size(); ++c) {
-    const FrameHeader::Component& component = frame.components[c];
-    const std::int64_t count = std::int64_t{component.blocks_wide} * component.blocks_high;
-    Memory& memory = memory_[c];
-    blocks_[c] = {component.blocks_wide, component.blocks_high, memory.dc.reserve(count),
-                  memory.nonzero.reserve(count), memory.ac.reserve(count * kBlockSize)};
-    std::fill_n(blocks_[c].dc, count, std::int16_t{0});
-    std::fill_n(blocks_[c].nonzero, count, std::uint64_t{0});
-    quant_[c] = {};
-  }
-}
-
 void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameScan> scans,
                               const PlaneView* planes, ThreadPool* pool, const Unstuff& unstuff,
-                              std::span<ScanOutcome> outcomes) {
-  clear(frame);
-  for (auto scan = scans.rbegin(); scan != scans.rend(); ++scan)
-    for (std::size_t i = 0; i < scan->header.components.size(); ++i)
-      quant_[scan->header.components[i]] = scan->header.quant[i];
+                              std::span<ScanOutcome> outcomes, StoredFrame& out) {
+  for (const FrameScan& scan : scans) out.take_tables(scan.header);
   progress_ = std::make_unique<Progress[]>(scans.size());
   const auto workers = static_cast<std::size_t>(pool == nullptr ? 1 : pool->workers());
   while (workers_.size() < workers) workers_.push_back(std::make_unique<Worker>());
@@ -44,7 +28,7 @@ void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameSca
       return;
     }
     decode_scan(frame, scans, scan, planes, unstuff(scan, scans[scan].data),
-                *workers_[static_cast<std::size_t>(worker)], outcomes[scan]);
+                *workers_[static_cast<std::size_t>(worker)], outcomes[scan], out.blocks());
   };
   const auto jobs = static_cast<std::int64_t>(scans.size());
   // The scans start in order, so that the first of those at work waits for none.
@@ -56,7 +40,8 @@ void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameSca
 
 void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans,
                                    std::size_t scan, const PlaneView* planes,
-                                   const CleanScan& clean, Worker& worker, ScanOutcome& outcome) {
+                                   const CleanScan& clean, Worker& worker, ScanOutcome& outcome,
+                                   const StoredBlocks* blocks) {
   const ScanHeader& header = scans[scan].header;
   // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
   const Progress* before[kMaxDecodedComponents] = {};
@@ -84,19 +69,11 @@ void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const Fra
   };
   worker.intervals.begin(header.layout, clean.segments);
   if (planes != nullptr) worker.intervals.limit(header, planes);
-  worker.decoder.begin_scan(header, clean.bytes, blocks_);
+  worker.decoder.begin_scan(header, clean.bytes, blocks);
   for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
     if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);
   wait_for(kAllRows - 1);
   worker.intervals.report(header.layout, scans[scan].data, outcome);
-}
-
-void ProgressiveFrame::copy(std::vector<ComponentCoefficients>& out) const {
-  for (std::size_t c = 0; c < out.size(); ++c) {
-    const std::int64_t count = std::int64_t{out[c].blocks_wide} * out[c].blocks_high;
-    for (std::int64_t b = 0; b < count; ++b)
-      blocks_[c].copy_block(b, out[c].values.data() + b * kBlockSize);
-  }
 }
 
 }  // namespace zerorun

@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/decode/progressive_scan.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
@@ -19,7 +18,7 @@
 
 namespace zerorun {
 
-/// Keeps its memory from frame to frame: 138 bytes a block.
+/// Keeps its memory from frame to frame.
 class ProgressiveFrame {
  public:
   struct CleanScan {
@@ -29,17 +28,12 @@ class ProgressiveFrame {
   /// Removes the stuffed bytes of a scan; called on several threads, once a scan.
   using Unstuff = std::function<CleanScan(std::size_t scan, std::span<const std::uint8_t> data)>;
 
-  /// `planes`, one a component: blocks outside them, and AC where a plane has a sample a block, are
-  /// not wanted; null: everything is. `pool`: null for the caller's thread alone.
+  /// `out` is clear. `planes`, one a component: blocks outside them, and AC where a plane has a
+  /// sample a block, are not wanted; null: everything is. `pool`: null for the caller's thread
+  /// alone.
   void decode(const FrameHeader& frame, std::span<const FrameScan> scans, const PlaneView* planes,
-              ThreadPool* pool, const Unstuff& unstuff, std::span<ScanOutcome> outcomes);
-
-  const StoredBlocks& blocks(std::size_t component) const { return blocks_[component]; }
-  /// The table at the component's first scan; later ones do not count, as in libjpeg.
-  const QuantTable& quant(std::size_t component) const { return quant_[component]; }
-
-  /// Into `out`, which has the frame's shape.
-  void copy(std::vector<ComponentCoefficients>& out) const;
+              ThreadPool* pool, const Unstuff& unstuff, std::span<ScanOutcome> outcomes,
+              StoredFrame& out);
 
  private:
   static constexpr std::int32_t kAllRows = std::numeric_limits<std::int32_t>::max();
@@ -65,18 +59,10 @@ class ProgressiveFrame {
     ScanIntervals intervals;
   };
 
-  void clear(const FrameHeader& frame);
   void decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans, std::size_t scan,
                    const PlaneView* planes, const CleanScan& clean, Worker& worker,
-                   ScanOutcome& outcome);
+                   ScanOutcome& outcome, const StoredBlocks* blocks);
 
-  StoredBlocks blocks_[kMaxDecodedComponents];
-  QuantTable quant_[kMaxDecodedComponents];
-  struct Memory {
-    Buffer<std::int16_t> dc, ac;
-    Buffer<std::uint64_t> nonzero;
-  };
-  Memory memory_[kMaxDecodedComponents];
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Progress[]> progress_;  // one a scan
 };

@@ -63,31 +63,86 @@ ColorModel HeaderParser::model_by_headers() const {
   return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B' ? ColorModel::rgb : ColorModel::ycbcr;
 }
 
-int read_exif_orientation(std::span<const std::uint8_t> app1) {
-  if (app1.size() < 6 + 8) return 1;
-  const auto tiff = app1.subspan(6);
-  const bool little = tiff[0] == 'I';
-  if (tiff[0] != tiff[1] || (tiff[0] != 'I' && tiff[0] != 'M')) return 1;
-  const auto u16 = [&](std::size_t at) {
-    return little ? tiff[at] | tiff[at + 1] << 8 : tiff[at] << 8 | tiff[at + 1];
-  };
-  const auto u32 = [&](std::size_t at) {
-    const auto low = static_cast<std::uint64_t>(u16(little ? at : at + 2));
-    const auto high = static_cast<std::uint64_t>(u16(little ? at + 2 : at));
-    return high << 16 | low;
-  };
-  const std::uint64_t ifd = u32(4);
-  if (u16(2) != 42 || ifd > tiff.size() - 2) return 1;
-  const auto entries = static_cast<std::uint64_t>(u16(static_cast<std::size_t>(ifd)));
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    const std::uint64_t at = ifd + 2 + 12 * i;
-    if (at + 12 > tiff.size()) return 1;
-    const auto entry = static_cast<std::size_t>(at);
-    if (u16(entry) != 0x0112 || u16(entry + 2) != 3) continue;  // Orientation, SHORT
-    const int value = u16(entry + 8);
-    return value >= 1 && value <= 8 ? value : 1;
+namespace {
+
+constexpr int kOrientation = 0x0112, kExifDirectory = 0x8769;
+constexpr int kPixelWidth = 0xA002, kPixelHeight = 0xA003;
+constexpr int kShort = 3, kLong = 4;
+
+/// The TIFF structure of an EXIF APP1 payload.
+template <typename Byte>
+class Tiff {
+ public:
+  explicit Tiff(std::span<Byte> app1) {
+    if (app1.size() < 6 + 8) return;
+    const std::span<Byte> bytes = app1.subspan(6);
+    little_ = bytes[0] == 'I';
+    if (bytes[0] != bytes[1] || (bytes[0] != 'I' && bytes[0] != 'M')) return;
+    bytes_ = bytes;
+    if (number(2, 2) != 42) bytes_ = {};
   }
-  return 1;
+
+  std::uint64_t number(std::size_t at, std::size_t count) const {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      value = value << 8 | bytes_[at + (little_ ? count - 1 - i : i)];
+    return value;
+  }
+  void put(std::size_t at, std::size_t count, std::uint64_t value) const {
+    for (std::size_t i = 0; i < count; ++i, value >>= 8)
+      bytes_[at + (little_ ? i : count - 1 - i)] = static_cast<Byte>(value);
+  }
+  /// The place of the entry of a tag, of any type if `type` is 0, in the first directory; 0: there
+  /// is none.
+  std::size_t find(int tag, int type = 0) const {
+    return bytes_.empty() ? 0 : find_in(number(4, 4), tag, type);
+  }
+  /// In the directory at `place`.
+  std::size_t find_in(std::uint64_t place, int tag, int type = 0) const {
+    if (place > bytes_.size() - 2) return 0;
+    const auto directory = static_cast<std::size_t>(place);
+    std::size_t at = directory + 2;
+    for (std::uint64_t left = number(directory, 2); left > 0; --left, at += 12) {
+      if (at + 12 > bytes_.size()) return 0;
+      if (number(at, 2) == static_cast<unsigned>(tag) &&
+          (type == 0 || number(at + 2, 2) == static_cast<unsigned>(type)))
+        return at;
+    }
+    return 0;
+  }
+
+ private:
+  std::span<Byte> bytes_;
+  bool little_ = false;
+};
+
+}  // namespace
+
+int read_exif_orientation(std::span<const std::uint8_t> app1) {
+  const Tiff tiff(app1);
+  const std::size_t at = tiff.find(kOrientation, kShort);
+  if (at == 0) return 1;
+  const std::uint64_t value = tiff.number(at + 8, 2);
+  return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+}
+
+void reset_exif_orientation(std::span<std::uint8_t> app1) {
+  const Tiff tiff(app1);
+  if (const std::size_t at = tiff.find(kOrientation, kShort); at != 0) tiff.put(at + 8, 2, 1);
+}
+
+void set_exif_size(std::span<std::uint8_t> app1, int width, int height) {
+  const Tiff tiff(app1);
+  const std::size_t link = tiff.find(kExifDirectory);
+  if (link == 0) return;
+  const std::uint64_t directory = tiff.number(link + 8, 4);
+  for (const int tag : {kPixelWidth, kPixelHeight}) {
+    const std::size_t at = tiff.find_in(directory, tag);
+    if (at == 0) continue;
+    tiff.put(at + 2, 2, kLong);
+    tiff.put(at + 4, 4, 1);
+    tiff.put(at + 8, 4, static_cast<std::uint64_t>(tag == kPixelWidth ? width : height));
+  }
 }
 
 }  // namespace zerorun

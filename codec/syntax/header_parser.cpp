@@ -177,6 +177,18 @@ Status HeaderParser::read_dri(Bytes payload) {
   return Status::ok();
 }
 
+void measure(FrameHeader& frame) {
+  const MaxFactors max = max_factors(frame.components);
+  frame.h_max = max.h;
+  frame.v_max = max.v;
+  for (auto& c : frame.components) {
+    c.width = component_extent(frame.width, c.h, frame.h_max);
+    c.height = component_extent(frame.height, c.v, frame.v_max);
+    c.blocks_wide = ceil_div(c.width, kBlockEdge);
+    c.blocks_high = ceil_div(c.height, kBlockEdge);
+  }
+}
+
 Status HeaderParser::read_sof(std::uint8_t code, Bytes payload) {
   if (frame_) return fail(Errc::duplicate_frame, "a second SOF");
   if (payload.size() < 6 || payload.size() != 6 + 3 * std::size_t{payload[5]})
@@ -206,15 +218,7 @@ Status HeaderParser::read_sof(std::uint8_t code, Bytes payload) {
                                               std::to_string(component.v));
     frame.components.push_back(component);
   }
-  const MaxFactors max = max_factors(frame.components);
-  frame.h_max = max.h;
-  frame.v_max = max.v;
-  for (auto& c : frame.components) {
-    c.width = component_extent(frame.width, c.h, frame.h_max);
-    c.height = component_extent(frame.height, c.v, frame.v_max);
-    c.blocks_wide = ceil_div(c.width, kBlockEdge);
-    c.blocks_high = ceil_div(c.height, kBlockEdge);
-  }
+  measure(frame);
   frame_ = std::move(frame);
   return Status::ok();
 }

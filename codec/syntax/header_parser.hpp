@@ -36,6 +36,9 @@ struct FrameHeader {
   std::vector<Component> components;  ///< 1, 3 or 4
 };
 
+/// Derives factors and sizes of the components from width, height, h and v.
+void measure(FrameHeader& frame);
+
 /// One scan with the tables as they stand when it starts.
 struct ScanHeader {
   std::vector<int> components;  ///< indices into FrameHeader::components
@@ -143,5 +146,8 @@ class HeaderParser {
 /// Orientation tag of an EXIF APP1 payload ("Exif\0\0" + TIFF); 1 if there is none or it is
 /// damaged.
 int read_exif_orientation(std::span<const std::uint8_t> app1);
+/// Changes EXIF's entries where there are some: the orientation to 1, and the pixel dimensions.
+void reset_exif_orientation(std::span<std::uint8_t> app1);
+void set_exif_size(std::span<std::uint8_t> app1, int width, int height);
 
 }  // namespace zerorun

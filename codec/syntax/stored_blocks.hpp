@@ -28,6 +28,16 @@ struct StoredBlocks {
       std::memcpy(out, ac + block * kBlockSize, kBlockSize * sizeof *out);
     out[0] = dc[block];
   }
+  void set_block(std::int64_t block, const std::int16_t* in) const {
+    std::uint64_t mask = 0;
+    for (std::size_t k = 1; k < kBlockSize; ++k)
+      mask |= static_cast<std::uint64_t>(in[kNaturalOfZigzag[k]] != 0) << k;
+    dc[block] = in[0];
+    nonzero[block] = mask;
+    if (mask == 0) return;
+    std::memcpy(ac + block * kBlockSize, in, kBlockSize * sizeof *in);
+    ac[block * kBlockSize] = 0;
+  }
 };
 
 /// Stores a block of an MCU of all components, if it holds samples. `zz`: in zig-zag order, with

@@ -59,7 +59,7 @@ Status CudaDecodePipeline::begin_planes(const FrameHeader& frame, const FrameVie
   return image_.begin(frame, direct, luma_only);
 }
 
-Status CudaDecodePipeline::begin_coefficients(std::vector<ComponentCoefficients>& out) {
+Status CudaDecodePipeline::begin_coefficients(StoredFrame& out) {
   wants_coefficients_ = true;
   return cpu_.begin_coefficients(out);
 }

@@ -45,8 +45,8 @@ class CpuScans {
   Status finish_whole_planes(std::vector<ComponentPlane>& out) {
     return pipeline().finish_planes(out);
   }
-  /// From here on all scans of the image come here, in `out`'s shape.
-  Status begin_coefficients(std::vector<ComponentCoefficients>& out) {
+  /// From here on all scans of the image come here.
+  Status begin_coefficients(StoredFrame& out) {
     is_open_ = true;
     is_cpus_.fill(false);
     return pipeline().begin_coefficients(out);
@@ -143,7 +143,7 @@ class CudaDecodePipeline : public DecodePipeline {
   void expect_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) override {
     image_.expect_frame(model, upsampling, out);
   }
-  Status begin_coefficients(std::vector<ComponentCoefficients>& out) override;
+  Status begin_coefficients(StoredFrame& out) override;
   Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
                      ScanOutcome& outcome) override;
   Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,

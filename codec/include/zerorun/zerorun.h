@@ -422,6 +422,60 @@ zerorun_status zerorun_async_decoder_lost_device(const zerorun_async_decoder* de
                                                  int32_t which, int32_t* device,
                                                  zerorun_error* why);
 
+/* ---- transcoder: codes a stream again without loss ----------------------------------------- */
+
+enum { ZERORUN_SCANS_KEEP = 0, ZERORUN_SCANS_BASELINE = 1, ZERORUN_SCANS_PROGRESSIVE = 2 };
+/* Clockwise; UPRIGHT: as EXIF's orientation tells, which becomes 1. */
+enum {
+  ZERORUN_ROTATE_NONE = 0,
+  ZERORUN_ROTATE_90 = 1,
+  ZERORUN_ROTATE_180 = 2,
+  ZERORUN_ROTATE_270 = 3,
+  ZERORUN_ROTATE_UPRIGHT = 4
+};
+enum { ZERORUN_FLIP_NONE = 0, ZERORUN_FLIP_HORIZONTAL = 1, ZERORUN_FLIP_VERTICAL = 2 };
+/* Blocks at an edge that are no whole MCU stay there, are left out, or are refused. */
+enum { ZERORUN_EDGES_KEEP = 0, ZERORUN_EDGES_TRIM = 1, ZERORUN_EDGES_REFUSE = 2 };
+
+/* As TranscodeParams and LosslessTransform in zerorun/transcoder.hpp. */
+typedef struct zerorun_transcode_params {
+  size_t struct_size;
+  int32_t scans;            /* ZERORUN_SCANS_... */
+  int32_t optimize;         /* not 0: codes again also where nothing else is asked */
+  int32_t restart_interval; /* MCUs; 0: as in the stream; -1: no markers */
+  int32_t rotate, flip;     /* ZERORUN_ROTATE_..., ZERORUN_FLIP_..., in this order */
+  zerorun_region crop;      /* of the turned picture */
+  int32_t gray;             /* not 0: luma alone */
+  int32_t edges;            /* ZERORUN_EDGES_... */
+  int32_t verify;           /* not 0: compares the coefficients of both streams */
+  int32_t strict;           /* not 0: oddities are errors; damage always is */
+  int32_t backend, device, threads;
+  int32_t max_scans;        /* 0: 100 */
+  int64_t max_pixels;       /* 0: 2^27 */
+  int64_t max_header_bytes; /* 0: 64 MiB */
+  int32_t instruction_set;  /* ZERORUN_INSTRUCTION_SET_... */
+} zerorun_transcode_params;
+
+typedef struct zerorun_transcode_report {
+  size_t struct_size;
+  size_t bytes_consumed;        /* to the end of EOI */
+  int32_t unchanged;            /* not 0: the stream is what it was */
+  int32_t width, height;        /* of the new stream */
+  zerorun_status first_problem; /* an oddity; ZERORUN_OK: none */
+} zerorun_transcode_report;
+
+typedef struct zerorun_transcoder zerorun_transcoder;
+
+zerorun_status zerorun_transcoder_create(const zerorun_transcode_params* params,
+                                         zerorun_transcoder** out, zerorun_error* error);
+void zerorun_transcoder_destroy(zerorun_transcoder* transcoder);
+/* *out is memory of the handle, valid until the next call with it. */
+zerorun_status zerorun_transcoder_transcode(zerorun_transcoder* transcoder, const void* jpeg,
+                                            size_t size, const uint8_t** out, size_t* out_size,
+                                            zerorun_transcode_report* report);
+int32_t zerorun_transcoder_backend(const zerorun_transcoder* transcoder);
+const zerorun_error* zerorun_transcoder_error(const zerorun_transcoder* transcoder);
+
 /* ---- what a stream is --------------------------------------------------------------------- */
 
 enum {

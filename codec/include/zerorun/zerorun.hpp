@@ -9,3 +9,4 @@
 #include "zerorun/entropy.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/transcoder.hpp"

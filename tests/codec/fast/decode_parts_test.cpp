@@ -36,17 +36,22 @@ Decoded decode(DecodePipeline& pipeline, std::span<const std::byte> jpeg, bool c
   DecodeParams params;
   params.limits.max_pixels = 1 << 21;  // a changed size must not make the test slow
   Decoded out;
+  StoredFrame stored;
   const auto begin = [&](const HeaderParser& parser) -> Status {
     if (!coefficients) return pipeline.begin_planes(parser.frame(), nullptr, false);
     for (const auto& c : parser.frame().components) {
       const auto blocks = static_cast<std::size_t>(c.blocks_wide * c.blocks_high);
       out.coefficients.push_back({c.blocks_wide, c.blocks_high, {}});
-      out.coefficients.back().values.assign(blocks * 64, 0);
+      out.coefficients.back().values.resize(blocks * 64);
     }
-    return pipeline.begin_coefficients(out.coefficients);
+    stored.clear(parser.frame());
+    return pipeline.begin_coefficients(stored);
   };
-  const auto finish = [&](const HeaderParser&) {
-    return coefficients ? pipeline.finish_coefficients() : pipeline.finish_planes(out.planes);
+  const auto finish = [&](const HeaderParser&) -> Status {
+    if (!coefficients) return pipeline.finish_planes(out.planes);
+    ZR_TRY(pipeline.finish_coefficients());
+    stored.copy(out.coefficients);
+    return Status::ok();
   };
   out.report = describe(walk_image(pipeline, params, jpeg, begin, finish));
   return out;

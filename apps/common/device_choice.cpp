@@ -13,7 +13,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"
-#include "codec/base/pinned_memory.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"
 

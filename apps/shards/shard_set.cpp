@@ -14,7 +14,7 @@
 #include "apps/shards/shard_run.hpp"
 #include "apps/shards/shard_state.hpp"
 #include "codec/base/folder_names.hpp"
-#include "codec/base/place_planes.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "codec/api/async_lanes.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/backend.hpp"

@@ -7,15 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "codec/api/driver_files.hpp"
 #include "codec/api/pipelines.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/choices.hpp"
 #include "codec/base/cuda_device.hpp"
-#include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
 
 namespace zerorun {
 

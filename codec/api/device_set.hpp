@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/pinned_memory.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun {

@@ -1,6 +1,6 @@
 // Whether an NVIDIA driver seems to be there, from its device files.
 // SPDX-License-Identifier: MIT
-#include "codec/api/driver_files.hpp"
+#include "codec/base/cuda_device.hpp"
 
 #include <algorithm>
 #include <cctype>

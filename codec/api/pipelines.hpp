@@ -1,16 +1,26 @@
-// The pipelines of one coder, and what takes a frame with which the device of one of them fails.
-// For the devices of several coders see device_set.hpp.
+// The pipelines of one coder, and what takes a frame with which the device of one of them fails;
+// and the common part of AsyncEncoder and AsyncDecoder: a FlightRing whose lanes have a coder each,
+// on one device or on several (device_set.hpp).
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "codec/api/device_set.hpp"
+#include "codec/base/flight_ring.hpp"
 #include "codec/base/test_devices.hpp"
+#include "codec/base/try.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun {
 
@@ -84,5 +94,145 @@ Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,
                                                                const EncodeParams& params);
 Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
                                                                const DecodeParams& params);
+
+struct FlightSizes {
+  int lanes, depth;
+};
+
+/// The caller's numbers, with a value for 0, which means automatic. Errors: invalid_argument.
+Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& plan);
+
+/// `Output` has the members number, tag, status and device. Its member `kInput` is the caller's
+/// frame or stream, if the caller moved one in.
+template <typename Coder, typename Job, typename Output, auto kInput>
+class AsyncLanes {
+ public:
+  using Make = typename DeviceLanes<Coder>::Make;
+  using Work = std::function<Status(Coder& coder, const Job& job, Output& output)>;
+
+  /// All coders are made before it returns, those of several devices side by side. After an error
+  /// it may be called again, with another plan.
+  Status start(const DevicePlan& plan, Make make, int lanes, int depth, Work work);
+
+  /// `fill(job, output)` makes the job, with the ring locked.
+  template <typename Fill>
+  Status submit(std::uint64_t tag, bool wait, const Fill& fill) {
+    return guarded([&] {
+      return ring_->submit(wait, [&](Entry& entry, std::int64_t number) {
+        fill(entry.job, entry.output);
+        entry.output.number = number;
+        entry.output.tag = tag;
+      });
+    });
+  }
+
+  Received receive(Output& out, bool wait) {
+    std::remove_reference_t<decltype(out.*kInput)> left;
+    // `left` is released without the lock, because releasing pinned memory takes long.
+    return ring_->receive(wait, [&](Entry& entry) {
+      left = std::exchange(out.*kInput, {});
+      std::swap(out, entry.output);
+    });
+  }
+
+  void finish() { ring_->finish(); }
+  void discard() { ring_->discard(true); }
+  int in_flight() const { return ring_->flight().jobs; }
+  int depth() const noexcept { return ring_->depth(); }
+  int lanes() const noexcept { return ring_->lanes(); }
+  Backend backend() const noexcept { return backend_; }
+  std::vector<LostDevice> lost_devices() const { return device_set_->lost(); }
+
+ private:
+  struct Entry {
+    Job job;
+    Output output;
+  };
+
+  Status open_coders(int lanes);
+  /// The lanes of device number `which` of the set.
+  Status open_coders_of(int which, int lanes);
+
+  Backend backend_ = Backend::cpu;
+  std::optional<DeviceSet> device_set_;
+  std::optional<DeviceLanes<Coder>> coders_;
+  std::optional<FlightRing<Entry>> ring_;
+};
+
+template <typename Coder, typename Job, typename Output, auto kInput>
+Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lanes) {
+  return guarded([&]() -> Status {
+    for (int lane = which; lane < lanes; lane += device_set_->count()) ZR_TRY(coders_->open(lane));
+    return Status::ok();
+  });
+}
+
+template <typename Coder, typename Job, typename Output, auto kInput>
+Status AsyncLanes<Coder, Job, Output, kInput>::open_coders(int lanes) {
+  // A device takes some 0.3 s to start.
+  std::vector<Status> found(static_cast<std::size_t>(device_set_->count()));
+  const auto open = [&](int which) {
+    found[static_cast<std::size_t>(which)] = open_coders_of(which, lanes);
+  };
+  std::vector<std::future<void>> started;  // their destructors wait, too
+  for (int which = 1; which < device_set_->count(); ++which)
+    started.push_back(std::async(std::launch::async, open, which));
+  open(0);
+  for (const std::future<void>& one : started) one.wait();
+  for (const Status& status : found) ZR_TRY(status);
+  return Status::ok();
+}
+
+template <typename Coder, typename Job, typename Output, auto kInput>
+Status AsyncLanes<Coder, Job, Output, kInput>::start(const DevicePlan& plan, Make make, int lanes,
+                                                     int depth, Work work) {
+  ZR_LET(sizes, choose_flight_sizes(lanes, depth, plan));
+  backend_ = plan.backend;
+  device_set_.emplace(plan.devices, plan.spare_cpu);
+  coders_.emplace(*device_set_, sizes.lanes, std::move(make));
+  try {
+    ZR_TRY(open_coders(sizes.lanes));
+    ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{
+                                   .work =
+                                       [this, work = std::move(work)](Entry& entry, int lane) {
+                                         Output& output = entry.output;
+                                         output.status = guarded([&] {
+                                           return coders_->run(lane, [&](Coder& coder, int device) {
+                                             output.device = device;
+                                             return work(coder, entry.job, output);
+                                           });
+                                         });
+                                         return true;
+                                       },
+                                   .drop = [](Entry& entry) { entry.output.*kInput = {}; }});
+    ring_->start(sizes.lanes);
+  } catch (const std::system_error& error) {
+    return Status(Errc::out_of_memory, std::string("threads: ") + error.what());
+  }
+  return Status::ok();
+}
+
+/// A coder for a device of the set, or for the CPU. There `threads` 0 becomes 1, because the lanes
+/// run in parallel. On CUDA all lanes share the threads that copy their frames.
+template <typename Coder, typename Params>
+Result<Coder> make_for_device(Params params, int device) {
+  params.backend = device == kCpuDevice ? Backend::cpu : Backend::cuda;
+  if (device != kCpuDevice) params.device = device;
+  if (device == kCpuDevice && params.threads == 0) params.threads = 1;
+  return Coder::create(params);
+}
+
+/// Starts the lanes of a caller's choice. `Async` is AsyncEncodeParams or AsyncDecodeParams, whose
+/// member `coding` are the parameters of one coder.
+template <typename Coder, typename Lanes, typename Async, typename Params>
+Status start_lanes(Lanes& lanes, const Async& async, const Params& coding,
+                   typename Lanes::Work work) {
+  ZR_LET(plan, plan_devices(coding.backend, coding.device, async.devices));
+  const auto make = [coding](int device) { return make_for_device<Coder>(coding, device); };
+  return make_with_backend(coding.backend, plan.backend, [&](Backend backend) {
+    return lanes.start(backend == plan.backend ? plan : DevicePlan{}, make, async.lanes,
+                       async.depth, work);
+  });
+}
 
 }  // namespace zerorun

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "codec/api/quality_encoder.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -28,78 +31,124 @@ std::uint64_t samples_of(const ConstFrameView& frame) {
   return samples;
 }
 
-}  // namespace
-
-Result<PictureJudge> PictureJudge::create(int threads) {
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.limits = StreamLimits::any_size();
-  params.threads = threads;
-  ZR_LET(decoder, Decoder::create(params));
-  return PictureJudge(std::move(decoder));
-}
-
-Result<Judgement> PictureJudge::judge(std::span<const std::byte> jpeg, const ConstFrameView& frame,
-                                      const SizeGoal& goal) {
-  auto report = decoder_.decode(jpeg, frame.format, decoded_);
-  if (!report) return report.status();
-  const ConstFrameView decoded = std::as_const(decoded_).view();
-  if (goal.target_ssim != 0) {
-    const double ssim = luma_ssim(frame, decoded);
-    return Judgement{{ssim >= goal.target_ssim, missing_to_one(ssim)}, ssim};
-  }
-  const SquaredError error = squared_error(frame, decoded);
-  const double psnr = error.psnr();
-  return Judgement{{psnr >= goal.target_psnr, error.sum[0] + error.sum[1] + error.sum[2]}, psnr};
-}
-
-std::uint64_t PictureJudge::loss_wanted(const ConstFrameView& frame, const SizeGoal& goal) {
+/// Roughly the loss that the goal allows. PictureLoss::is_near_enough is exact.
+std::uint64_t loss_wanted(const ConstFrameView& frame, const SizeGoal& goal) {
   if (goal.target_ssim != 0) return missing_to_one(goal.target_ssim);
   const double mean = 255.0 * 255.0 / std::pow(10.0, goal.target_psnr / 10.0);
   return static_cast<std::uint64_t>(mean * static_cast<double>(samples_of(frame)));
 }
 
-std::uint64_t PictureJudge::weight_of(const ConstFrameView& frame, const SizeGoal& goal) {
-  return goal.target_ssim != 0 ? 1 : samples_of(frame);
+/// log2 of the ratio of the losses of two pictures that lose the same at each sample.
+std::int64_t log_ratio(const ConstFrameView& a, const ConstFrameView& b, const SizeGoal& goal) {
+  if (goal.target_ssim != 0) return 0;
+  return QualitySearch::log_of(samples_of(a)) - QualitySearch::log_of(samples_of(b));
 }
+
+/// Estimates the quality that a picture needs from the losses of a sample of it. Logarithms are
+/// log2 in 2^-16.
+class SampleModel {
+ public:
+  using Measure = std::function<Result<PictureLoss>(int)>;
+
+  /// `measure` finds the loss of the sample at a quality; empty: there is no sample. `ratio` is the
+  /// expected one of the picture's loss to that of the sample.
+  SampleModel(Measure measure, std::uint64_t wanted, std::int64_t ratio)
+      : measure_(std::move(measure)), wanted_(QualitySearch::log_of(wanted)), ratio_(ratio) {}
+
+  /// Nothing without a sample.
+  Result<std::optional<int>> expected(const QualitySearch& outer) {
+    if (!measure_) return std::optional<int>();
+    // The loss of the sample at which the picture should have the wanted loss.
+    const std::int64_t most = wanted_ - ratio_;
+    QualitySearch search(1, outer.low(), outer.high());
+    while (!search.is_done()) {
+      ZR_LET(log, log_at(search.next(between_known(most, search))));
+      search.add({log <= most, 1});
+    }
+    return std::optional<int>(search.found().value_or(outer.high()));
+  }
+
+  /// What the picture had at a quality.
+  Status correct(int quality_16ths, std::uint64_t loss) {
+    if (!measure_) return Status::ok();
+    ZR_LET(log, log_at(quality_16ths));
+    ratio_ = QualitySearch::log_of(loss) - log;
+    return Status::ok();
+  }
+
+ private:
+  Result<std::int64_t> log_at(int quality_16ths) {
+    if (const auto known = logs_.find(quality_16ths); known != logs_.end()) return known->second;
+    ZR_LET(sampled, measure_(quality_16ths));
+    return logs_[quality_16ths] = QualitySearch::log_of(sampled.loss);
+  }
+
+  /// Linear between the nearest that are known.
+  std::optional<int> between_known(std::int64_t most, const QualitySearch& search) const {
+    auto above = logs_.begin();
+    while (above != logs_.end() && above->second > most) ++above;
+    if (above == logs_.begin() || above == logs_.end()) return std::nullopt;
+    const auto below = std::prev(above);
+    const std::int64_t width = above->first - below->first, fall = below->second - above->second;
+    const std::int64_t at = below->first + (below->second - most) * width / fall;
+    return std::clamp(static_cast<int>(at), search.low() + 1, search.high());
+  }
+
+  const Measure measure_;
+  const std::int64_t wanted_;
+  std::int64_t ratio_;
+  std::map<int, std::int64_t> logs_;
+};
+
+}  // namespace
 
 Result<QualityOutcome> QualityEncoder::encode(const SizeGoal& goal, int threads,
                                               const Picture& picture,
                                               const std::optional<Picture>& sample) {
-  if (!judge_) {
-    ZR_LET(made, PictureJudge::create(threads));
-    judge_ = std::move(made);
+  if (!decoder_) {
+    DecodeParams params;
+    params.backend = Backend::cpu;
+    params.limits = StreamLimits::any_size();
+    params.threads = threads;
+    ZR_LET(made, Decoder::create(params));
+    decoder_ = std::move(made);
   }
-  QualityCoders coders;
-  coders.loss_wanted = PictureJudge::loss_wanted(picture.frame, goal);
-  coders.whole = [&](int quality) { return measure_whole(picture, goal, quality); };
-  if (sample) {
-    coders.sample = [&](int quality) { return measure(*sample, goal, quality); };
-    coders.whole_samples = PictureJudge::weight_of(picture.frame, goal);
-    coders.sample_samples = PictureJudge::weight_of(sample->frame, goal);
+  const std::uint64_t wanted = loss_wanted(picture.frame, goal);
+  SampleModel::Measure measure_sample;
+  if (sample) measure_sample = [&](int quality) { return measure(*sample, goal, quality); };
+  SampleModel model(measure_sample, wanted,
+                    sample ? log_ratio(picture.frame, sample->frame, goal) : 0);
+  QualitySearch search(wanted);
+  int codings = 0;
+  while (!search.is_done()) {
+    ZR_LET(expected, model.expected(search));
+    const int quality = search.next(expected);
+    ZR_LET(loss, measure(picture, goal, quality));
+    ++codings;
+    if (loss.is_near_enough) {  // its quality is lower than that of all earlier ones
+      reached_.swap(measured_);
+      reached_value_ = measured_value_;
+    }
+    search.add(loss);
+    if (!search.is_done()) ZR_TRY(model.correct(quality, loss.loss));
   }
-  ZR_LET(outcome, reach_quality(coders));
-  if (outcome.quality_16ths == 0) return not_reached(goal);
-  return outcome;
+  if (!search.found()) return not_reached(goal);
+  return QualityOutcome{*search.found(), codings};
 }
 
 Result<PictureLoss> QualityEncoder::measure(const Picture& picture, const SizeGoal& goal,
                                             int quality_16ths) {
   ZR_TRY(picture.code(quality_16ths, measured_));
-  ZR_LET(judged, judge_->judge(measured_, picture.frame, goal));
-  measured_value_ = judged.value;
-  return judged.loss;
-}
-
-/// Keeps a stream that is near enough: its quality is lower than that of all earlier ones.
-Result<PictureLoss> QualityEncoder::measure_whole(const Picture& picture, const SizeGoal& goal,
-                                                  int quality_16ths) {
-  ZR_LET(loss, measure(picture, goal, quality_16ths));
-  if (loss.is_near_enough) {
-    reached_.swap(measured_);
-    reached_value_ = measured_value_;
+  ZR_TRY(decoder_->decode(measured_, picture.frame.format, decoded_).status());
+  const ConstFrameView decoded = std::as_const(decoded_).view();
+  if (goal.target_ssim != 0) {
+    measured_value_ = luma_ssim(picture.frame, decoded);
+    return PictureLoss{measured_value_ >= goal.target_ssim, missing_to_one(measured_value_)};
   }
-  return loss;
+  const SquaredError error = squared_error(picture.frame, decoded);
+  measured_value_ = error.psnr();
+  return PictureLoss{measured_value_ >= goal.target_psnr,
+                     error.sum[0] + error.sum[1] + error.sum[2]};
 }
 
 /// The last coding was that of quality 100.

@@ -3,46 +3,23 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "codec/arith/quality_search.hpp"
-#include "codec/pipeline/quality_control.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun {
 
-struct Judgement {
-  PictureLoss loss;
-  double value;  ///< PSNR in dB, or SSIM
+struct QualityOutcome {
+  int quality_16ths;  ///< the lowest that was found to be near enough
+  int codings;        ///< of the picture, without those of the sample
 };
 
-/// Decodes on the CPU, whatever coded the stream.
-class PictureJudge {
- public:
-  /// Errors: those of Decoder::create().
-  static Result<PictureJudge> create(int threads);
-
-  /// By target_psnr or target_ssim of `goal`, one of which is set. Errors: those of
-  /// Decoder::decode().
-  Result<Judgement> judge(std::span<const std::byte> jpeg, const ConstFrameView& frame,
-                          const SizeGoal& goal);
-  /// Roughly the loss that the goal allows. PictureLoss::is_near_enough is exact.
-  static std::uint64_t loss_wanted(const ConstFrameView& frame, const SizeGoal& goal);
-  /// Two pictures that lose the same at each sample have losses in the ratio of their weights.
-  static std::uint64_t weight_of(const ConstFrameView& frame, const SizeGoal& goal);
-
- private:
-  explicit PictureJudge(Decoder decoder) : decoder_(std::move(decoder)) {}
-
-  Decoder decoder_;
-  Frame decoded_;
-};
-
+/// The decisions depend on the losses of pictures alone, which are measured on the CPU, so that
+/// every backend writes the same bytes.
 class QualityEncoder {
  public:
   struct Picture {
@@ -51,8 +28,9 @@ class QualityEncoder {
     std::function<Status(int, std::vector<std::byte>&)> code;
   };
 
-  /// Codes a sample of the picture, too, if there is one: it shows which qualities to try.
-  /// `threads` decode. Errors: quality_not_reached, those of `code` and of Decoder.
+  /// By target_psnr or target_ssim of `goal`, one of which is set. Codes a sample of the picture,
+  /// too, if there is one: it shows which qualities to try. `threads` decode.
+  /// Errors: quality_not_reached, those of `code` and of Decoder.
   Result<QualityOutcome> encode(const SizeGoal& goal, int threads, const Picture& picture,
                                 const std::optional<Picture>& sample);
 
@@ -62,13 +40,12 @@ class QualityEncoder {
 
  private:
   Result<PictureLoss> measure(const Picture& picture, const SizeGoal& goal, int quality_16ths);
-  Result<PictureLoss> measure_whole(const Picture& picture, const SizeGoal& goal,
-                                    int quality_16ths);
   Status not_reached(const SizeGoal& goal) const;
 
-  std::optional<PictureJudge> judge_;
+  std::optional<Decoder> decoder_;
+  Frame decoded_;
   std::vector<std::byte> measured_, reached_;
-  double measured_value_ = 0, reached_value_ = 0;
+  double measured_value_ = 0, reached_value_ = 0;  // PSNR in dB, or SSIM
 };
 
 }  // namespace zerorun

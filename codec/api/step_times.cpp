@@ -1,6 +1,6 @@
 // The CPU pipelines on one thread, with a stage table that reads the clock around each call.
 // SPDX-License-Identifier: MIT
-#include "codec/api/step_times.hpp"
+#include "codec/base/step_times.hpp"
 
 #include <array>
 #include <chrono>

@@ -7,7 +7,7 @@
 #include "codec/base/try.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/quant_table.hpp"
-#include "codec/syntax/sampling.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 namespace {

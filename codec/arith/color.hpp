@@ -1,11 +1,12 @@
-// RGB <-> YCbCr of JFIF (BT.601, full range) in 16-bit fixed point, as libjpeg rounds it, and CMYK
-// -> RGB.
+// RGB <-> YCbCr of JFIF (BT.601, full range) in 16-bit fixed point, as libjpeg rounds it; CMYK ->
+// RGB; YCbCr of any range, matrix and depth -> that of JFIF with 8 bits.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun {
 
@@ -73,6 +74,20 @@ ZR_HD Rgb ycc_to_inks(std::int32_t y, std::int32_t cb, std::int32_t cr) {
   const Rgb rgb = ycc_to_rgb(y, cb, cr);
   return {static_cast<std::uint8_t>(255 - rgb.r), static_cast<std::uint8_t>(255 - rgb.g),
           static_cast<std::uint8_t>(255 - rgb.b)};
+}
+
+/// The term's value at a sample of up to 16 bits, in 16.16 fixed point. No sum exceeds 32 bits.
+ZR_HD constexpr std::int32_t term_of(const SampleTerm& term, std::uint32_t sample) {
+  const std::uint32_t carry2 = (term.slope2 * sample + term.offset2) >> 16;
+  const std::uint32_t carry1 = (term.slope1 * sample + term.offset1 + carry2) >> 16;
+  return term.slope * static_cast<std::int32_t>(sample) + term.offset +
+         static_cast<std::int32_t>(carry1);
+}
+
+/// A sum in 16.16 fixed point to the nearest sample.
+ZR_HD constexpr std::uint8_t sample_of(std::int32_t sum) {
+  const std::int32_t rounded = (sum + (1 << 15)) >> 16;
+  return static_cast<std::uint8_t>(rounded < 0 ? 0 : rounded > 255 ? 255 : rounded);
 }
 
 }  // namespace zerorun

@@ -62,10 +62,10 @@ ZR_HD void reduced_idct(T (&v)[kBlockEdge]) {
   else
     idct2<kPass>(v);
 }
-/// Whether a transform to kEdge outputs reads coefficient i.
+/// Whether a transform to kEdge outputs, which may be 8, reads coefficient i.
 template <int kEdge>
 ZR_HD constexpr bool is_read(int i) {
-  return kEdge == 4 ? i != 4 : i == 0 || i % 2 != 0;
+  return kEdge == 8 || (kEdge == 4 ? i != 4 : i == 0 || i % 2 != 0);
 }
 
 /// One block to kEdge x kEdge samples: 4, 2 or 1. `at(y, x)` is the dequantised coefficient in row

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "codec/base/multiversion.hpp"
+#include "codec/arith/host_device.hpp"
 
 namespace zerorun {
 

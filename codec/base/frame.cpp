@@ -6,7 +6,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "codec/base/choices.hpp"
-#include "codec/base/place_planes.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "codec/arith/integer.hpp"
-#include "codec/base/pinned_memory.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {

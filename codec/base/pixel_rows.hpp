@@ -1,11 +1,13 @@
-// Where the samples of each pixel format lie (both backends), and rows of any format as Y, Cb and
-// Cr samples at full resolution and back (CPU).
+// Where the planes of a frame and the samples of each pixel format lie (both backends), and rows of
+// any format as Y, Cb and Cr samples at full resolution and back (CPU).
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/integer.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun {
@@ -68,5 +70,20 @@ void write_chroma_row(const FrameView& frame, int cy, const std::uint8_t* cb,
 /// `row1` is not read when rows is 1.
 void box_filter_row(const std::uint8_t* row0, const std::uint8_t* row1, int h, int rows,
                     std::uint8_t* out, int out_width);
+
+/// Places the planes of a frame one after another at `memory`; each row takes a multiple of `align`
+/// bytes. Returns the bytes of all planes, below 2^36. With null memory, only strides and bytes are
+/// computed.
+inline std::size_t place_planes(FrameView& frame, std::uint8_t* memory, std::size_t align) {
+  std::size_t bytes = 0;
+  for (int p = 0; p < plane_count(frame.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    const std::size_t stride = round_up(plane_row_bytes(frame.format, p, frame.width), align);
+    frame.stride_bytes[plane] = static_cast<std::ptrdiff_t>(stride);
+    frame.data[plane] = memory == nullptr ? nullptr : memory + bytes;
+    bytes += stride * static_cast<std::size_t>(plane_rows(frame.format, p, frame.height));
+  }
+  return bytes;
+}
 
 }  // namespace zerorun

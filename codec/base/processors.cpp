@@ -1,6 +1,6 @@
 // How many threads of this process can run at once: its processors, and what control groups allow.
 // SPDX-License-Identifier: MIT
-#include "codec/base/processors.hpp"
+#include "codec/base/thread_pool.hpp"
 
 #include <sched.h>
 

@@ -1,4 +1,5 @@
-// CPU workers that share the parts of one frame.
+// CPU workers that share the parts of one frame, and the processors that control groups allow (for
+// usable_processors() of zerorun/backend.hpp).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,6 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -51,5 +55,14 @@ class ThreadPool {
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;
 };
+
+/// The processors that a file cpu.max allows: microseconds allowed in a period, and the period.
+/// Nothing if there is no limit or the text has another form.
+std::optional<int> processors_of_cpu_max(std::string_view text);
+
+/// The least limit of the process's control groups, of both versions, and of all groups above them.
+/// `groups`: the text of /proc/self/cgroup. `root`: where control groups are mounted; those of
+/// version 1 in folders below.
+std::optional<int> processors_of_groups(std::string_view groups, const std::string& root);
 
 }  // namespace zerorun

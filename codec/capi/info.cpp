@@ -1,7 +1,8 @@
-// The C interface: what has no handle, and the proof that its choices are those of C++. The test
+// The C interface: what has no handle, what every function for device memory says in a build
+// without CUDA, and the proof that its choices are those of C++. The test
 // CApi.EveryCodeHasTheNumberOfItsName proves it for the error codes.
 // SPDX-License-Identifier: MIT
-#include "codec/base/pinned_memory.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 #include "codec/capi/convert.hpp"
 
@@ -10,7 +11,12 @@ using namespace zerorun::capi;
 
 namespace {
 
-constexpr bool same(int c, PixelFormat cpp) { return c == static_cast<int>(cpp); }
+template <typename Enum>
+constexpr bool same(int c, Enum cpp) {
+  return c == static_cast<int>(cpp);
+}
+/// 0 is "as the frame".
+constexpr bool same(int c, Subsampling cpp) { return c - 1 == static_cast<int>(cpp); }
 static_assert(
     same(ZERORUN_GRAY8, PixelFormat::gray8) && same(ZERORUN_YUV420P, PixelFormat::yuv420p) &&
     same(ZERORUN_YUV422P, PixelFormat::yuv422p) && same(ZERORUN_YUV444P, PixelFormat::yuv444p) &&
@@ -22,35 +28,26 @@ static_assert(
     same(ZERORUN_XRGB32, PixelFormat::xrgb32) && same(ZERORUN_XBGR32, PixelFormat::xbgr32) &&
     same(ZERORUN_CMYK32, PixelFormat::cmyk32) && kPixelFormatCount == 16);
 
-constexpr bool same(int c, Subsampling cpp) { return c - 1 == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_SUBSAMPLING_444, Subsampling::s444) &&
               same(ZERORUN_SUBSAMPLING_422, Subsampling::s422) &&
               same(ZERORUN_SUBSAMPLING_420, Subsampling::s420) &&
               same(ZERORUN_SUBSAMPLING_440, Subsampling::s440) &&
               same(ZERORUN_SUBSAMPLING_411, Subsampling::s411) &&
               same(ZERORUN_SUBSAMPLING_GRAY, Subsampling::gray));
-
-constexpr bool same(int c, ColorModel cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_COLOR_GRAY, ColorModel::gray) &&
               same(ZERORUN_COLOR_YCBCR, ColorModel::ycbcr) &&
               same(ZERORUN_COLOR_RGB, ColorModel::rgb) &&
               same(ZERORUN_COLOR_CMYK, ColorModel::cmyk) &&
               same(ZERORUN_COLOR_INVERTED_CMYK, ColorModel::inverted_cmyk) &&
               same(ZERORUN_COLOR_YCCK, ColorModel::ycck));
-
-constexpr bool same(int c, Backend cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_BACKEND_AUTOMATIC, Backend::automatic) &&
               same(ZERORUN_BACKEND_CPU, Backend::cpu) && same(ZERORUN_BACKEND_CUDA, Backend::cuda));
-constexpr bool same(int c, HuffmanTables cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_HUFFMAN_STANDARD, HuffmanTables::standard) &&
               same(ZERORUN_HUFFMAN_OPTIMAL, HuffmanTables::optimal) &&
               same(ZERORUN_HUFFMAN_TRAINED, HuffmanTables::trained));
-constexpr bool same(int c, Tune cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_TUNE_EXACT, Tune::exact) && same(ZERORUN_TUNE_PHOTO, Tune::photo) &&
               same(ZERORUN_TUNE_TEXT, Tune::text) && same(ZERORUN_TUNE_PSNR, Tune::psnr));
-constexpr bool same(int c, Effort cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_EFFORT_FAST, Effort::fast) && same(ZERORUN_EFFORT_BEST, Effort::best));
-constexpr bool same(int c, QuantTables cpp) { return c == static_cast<int>(cpp); }
 static_assert(same(ZERORUN_TABLES_AUTOMATIC, QuantTables::automatic) &&
               same(ZERORUN_TABLES_ANNEX_K, QuantTables::annex_k) &&
               same(ZERORUN_TABLES_FLAT, QuantTables::flat) &&
@@ -112,3 +109,59 @@ zerorun_status zerorun_allocate_pinned(std::size_t size, void** memory, zerorun_
 void zerorun_free_pinned(void* memory) {
   if (memory != nullptr) release_pinned(static_cast<std::byte*>(memory));
 }
+
+#ifndef ZERORUN_HAVE_CUDA  // else cuda/{encode,decode}/device_*.cpp
+
+namespace {
+
+template <typename Handle>
+zerorun_status refuse(Handle** out, zerorun_error* error) {
+  if (out != nullptr) *out = nullptr;
+  return reported(error, [] { return Status(Errc::cuda_not_built); });
+}
+
+}  // namespace
+
+zerorun_status zerorun_device_encoder_create(const zerorun_encode_params*,
+                                             zerorun_device_encoder** out, zerorun_error* error) {
+  return refuse(out, error);
+}
+void zerorun_device_encoder_destroy(zerorun_device_encoder*) {}
+zerorun_status zerorun_device_encoder_encode(zerorun_device_encoder*, const zerorun_frame*,
+                                             std::uint8_t*, std::size_t, std::size_t*, void*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
+zerorun_status zerorun_device_encoder_encode_batch(zerorun_device_encoder*, std::size_t,
+                                                   const zerorun_frame* const*,
+                                                   std::uint8_t* const*, const std::size_t*,
+                                                   std::size_t* const*, void*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
+zerorun_status zerorun_device_encoder_encode_to_host(zerorun_device_encoder*, std::size_t,
+                                                     const zerorun_frame* const*,
+                                                     zerorun_stream_memory, void*, void*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
+const zerorun_error* zerorun_device_encoder_error(const zerorun_device_encoder*) { return nullptr; }
+
+zerorun_status zerorun_device_decoder_select(zerorun_device_decoder*, int32_t,
+                                             const zerorun_region*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
+zerorun_status zerorun_device_decoder_create(const zerorun_decode_params*,
+                                             zerorun_device_decoder** out, zerorun_error* error) {
+  return refuse(out, error);
+}
+void zerorun_device_decoder_destroy(zerorun_device_decoder*) {}
+zerorun_status zerorun_device_decoder_decode(zerorun_device_decoder*, const void*, std::size_t,
+                                             const zerorun_frame*, void*, zerorun_decode_report*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
+zerorun_status zerorun_device_decoder_decode_device(zerorun_device_decoder*, const void*,
+                                                    std::size_t, const zerorun_frame*, void*,
+                                                    zerorun_decode_report*) {
+  return ZERORUN_CUDA_NOT_BUILT;
+}
+const zerorun_error* zerorun_device_decoder_error(const zerorun_device_decoder*) { return nullptr; }
+
+#endif  // ZERORUN_HAVE_CUDA

@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+
 #include "codec/arith/host_device.hpp"
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
@@ -63,5 +66,89 @@ ZR_HD DecodedPair decode_ac(Reader& reader, const HuffmanDecodeTable& table, std
   k += run + 1;
   return {{level, static_cast<std::uint8_t>(run), 0}, Errc::ok, false};
 }
+
+/// A 64-bit window on clean bytes, which loads eight of them at a time and may read behind their
+/// end; CPU only.
+struct BitWindow {
+  const std::uint8_t* next;  ///< the first byte that has bits outside `window`
+  std::uint64_t window = 0;  ///< the next bit is the highest
+  int available = 0;         ///< bits of `window` that count
+
+  [[gnu::always_inline]] static BitWindow at(const std::uint8_t* bytes, std::uint64_t bit) {
+    BitWindow window{bytes + bit / 8};
+    window.refill();
+    window.drop(static_cast<int>(bit % 8));
+    return window;
+  }
+  /// Afterwards at least 56 bits are available.
+  [[gnu::always_inline]] void refill() {
+    std::uint64_t word;
+    std::memcpy(&word, next, sizeof word);
+    window |= __builtin_bswap64(word) >> available;
+    next += (63 - available) >> 3;
+    available |= 56;
+  }
+  [[gnu::always_inline]] std::uint32_t peek16() const {
+    return static_cast<std::uint32_t>(window >> 48);
+  }
+  [[gnu::always_inline]] void drop(int bits) {
+    window <<= bits;
+    available -= bits;
+  }
+  /// 0..32 bits, which are consumed.
+  [[gnu::always_inline]] std::uint32_t take(int bits) {
+    const auto value = static_cast<std::uint32_t>((window >> 1) >> (63 - bits));
+    drop(bits);
+    return value;
+  }
+  /// Of the next bit, counted from `bytes` on.
+  [[gnu::always_inline]] std::uint64_t position(const std::uint8_t* bytes) const {
+    return static_cast<std::uint64_t>((next - bytes) * 8 - available);
+  }
+};
+
+/// Reads codewords from clean bytes through a 64-bit window; CPU only. Bits after the end read as
+/// 0; the caller compares position() with its limit.
+class BitReader {
+ public:
+  BitReader(const std::uint8_t* bytes, std::uint64_t byte_count, std::uint64_t bit)
+      : bytes_(bytes), byte_count_(byte_count), next_(bit / 8), position_(bit - bit % 8) {
+    refill();
+    drop(static_cast<int>(bit % 8));
+  }
+
+  std::uint64_t position() const { return position_; }
+
+  /// Afterwards at least 57 bits are available.
+  void refill() {
+    for (; available_ <= 56; available_ += 8, ++next_) {
+      const std::uint64_t byte = next_ < byte_count_ ? bytes_[next_] : 0;
+      window_ |= byte << (56 - available_);
+    }
+  }
+
+  std::uint32_t peek16() const { return static_cast<std::uint32_t>(window_ >> 48); }
+
+  /// Consumes the next `bits` bits (0..16).
+  std::uint32_t take(int bits) {
+    const auto value = static_cast<std::uint32_t>((window_ >> 1) >> (63 - bits));
+    drop(bits);
+    return value;
+  }
+
+  void drop(int bits) {
+    window_ <<= bits;
+    available_ -= bits;
+    position_ += static_cast<std::uint64_t>(bits);
+  }
+
+ private:
+  const std::uint8_t* bytes_;
+  std::uint64_t byte_count_;
+  std::uint64_t next_;        // the first byte that is not in window_
+  std::uint64_t window_ = 0;  // next bit is the highest
+  int available_ = 0;
+  std::uint64_t position_;
+};
 
 }  // namespace zerorun

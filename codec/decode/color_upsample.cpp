@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "codec/arith/color.hpp"
@@ -64,134 +63,96 @@ class ComponentRows {
   std::vector<std::uint8_t> row_;
 };
 
-/// C, M, Y and K rows of the picture, as cmyk32 has them.
-class InkRows {
- public:
-  explicit InkRows(const ColorUpsampleArgs& a) : a_(a) {
-    for (int c = 0; c < 4; ++c) components_.emplace_back(a, c);
-    for (auto& buffer : converted_) buffer.resize(count(a.frame.width));
-  }
-
-  struct Row {
-    const std::uint8_t *c, *m, *y, *k;
-  };
-  Row row(int y) {
-    const Row stored{components_[0].row(y), components_[1].row(y), components_[2].row(y),
-                     components_[3].row(y)};
-    if (a_.model != ColorModel::ycck) return stored;
-    for (std::size_t x = 0; x < count(a_.frame.width); ++x) {
-      const Rgb inks = ycc_to_inks(stored.c[x], stored.m[x], stored.y[x]);
-      converted_[0][x] = inks.r;
-      converted_[1][x] = inks.g;
-      converted_[2][x] = inks.b;
-    }
-    return {converted_[0].data(), converted_[1].data(), converted_[2].data(), stored.k};
-  }
-
- private:
-  const ColorUpsampleArgs& a_;
-  std::vector<ComponentRows> components_;
-  std::vector<std::uint8_t> converted_[3];
-};
-
-/// R, G and B rows of CMYK and YCCK.
-class LightRows {
- public:
-  explicit LightRows(const ColorUpsampleArgs& a)
-      : inks_(a), width_(count(a.frame.width)), flip_(a.model == ColorModel::cmyk ? 255 : 0) {
-    for (auto& buffer : rgb_) buffer.resize(width_);
-  }
-
-  const std::uint8_t* channel(std::size_t c) const { return rgb_[c].data(); }
-  void make(int y) {
-    const InkRows::Row row = inks_.row(y);
-    for (std::size_t x = 0; x < width_; ++x) {
-      const Rgb rgb =
-          cmyk_to_rgb(row.c[x] ^ flip_, row.m[x] ^ flip_, row.y[x] ^ flip_, row.k[x] ^ flip_);
-      rgb_[0][x] = rgb.r;
-      rgb_[1][x] = rgb.g;
-      rgb_[2][x] = rgb.b;
-    }
-  }
-
- private:
-  InkRows inks_;
-  std::size_t width_;
-  int flip_;  // 255 - x is x ^ 255
-  std::vector<std::uint8_t> rgb_[3];
-};
-
 bool is_rgb(ColorModel model) { return model == ColorModel::rgb || has_inks(model); }
 
-/// Y, Cb and Cr rows of the picture, for streams of any colour model.
-class YccRows {
+/// Rows of the picture at its size, for streams of any colour model. A row is valid until the next
+/// call.
+class PictureRows {
  public:
-  explicit YccRows(const ColorUpsampleArgs& a) : a_(a) {
-    if (has_inks(a.model)) light_.emplace(a);
-    for (int c = 0; c < a.components && !light_; ++c) components_.emplace_back(a, c);
-    const std::size_t width = count(a.frame.width);
-    for (auto& buffer : converted_)
-      if (a.components == 1 || is_rgb(a.model)) buffer.assign(width, 128);
+  explicit PictureRows(const ColorUpsampleArgs& a) : a_(a), width_(count(a.frame.width)) {
+    for (int c = 0; c < a.components; ++c) components_.emplace_back(a, c);
+    for (auto& buffer : converted_) buffer.assign(width_, 128);
   }
 
+  /// Three or four components.
   struct Row {
-    const std::uint8_t *y, *cb, *cr;
+    const std::uint8_t *a, *b, *c, *d;
   };
-  Row row(int y) {
-    if (a_.components == 1)
-      return {components_[0].row(y), converted_[1].data(), converted_[2].data()};
-    const Row stored = stored_row(y);
-    if (!is_rgb(a_.model)) return stored;
-    for (std::size_t x = 0; x < static_cast<std::size_t>(a_.frame.width); ++x) {
-      const Ycc ycc = rgb_to_ycc(stored.y[x], stored.cb[x], stored.cr[x]);
-      converted_[0][x] = ycc.y;
-      converted_[1][x] = ycc.cb;
-      converted_[2][x] = ycc.cr;
-    }
-    return {converted_[0].data(), converted_[1].data(), converted_[2].data()};
+  /// C, M, Y and K, as cmyk32 has them.
+  Row inks(int y) {
+    const Row row = stored(y);
+    return a_.model == ColorModel::ycck ? convert(row, ycc_to_inks) : row;
   }
-  /// The components as stored, or R, G and B of inks, for RGB frames.
-  Row stored_row(int y) {
-    if (light_) {
-      light_->make(y);
-      return {light_->channel(0), light_->channel(1), light_->channel(2)};
-    }
-    return {components_[0].row(y), components_[1].row(y), components_[2].row(y)};
+  /// R, G and B of a model that is_rgb().
+  Row rgb(int y) {
+    if (!has_inks(a_.model)) return stored(y);
+    const Row row = inks(y);
+    const int flip = a_.model == ColorModel::cmyk ? 255 : 0;  // 255 - x is x ^ 255
+    std::size_t x = 0;
+    return convert(row, [&](int c, int m, int yellow) {
+      return cmyk_to_rgb(c ^ flip, m ^ flip, yellow ^ flip, row.d[x++] ^ flip);
+    });
+  }
+  /// Y, Cb and Cr; grey has neutral chroma.
+  Row ycc(int y) {
+    if (is_rgb(a_.model))
+      return convert(rgb(y), [](int r, int g, int b) {
+        const Ycc ycc = rgb_to_ycc(r, g, b);
+        return Rgb{ycc.y, ycc.cb, ycc.cr};
+      });
+    return stored(y);
   }
 
  private:
+  Row stored(int y) {
+    const std::uint8_t* row[4] = {nullptr, converted_[1].data(), converted_[2].data(), nullptr};
+    for (std::size_t c = 0; c < components_.size(); ++c) row[c] = components_[c].row(y);
+    return {row[0], row[1], row[2], row[3]};
+  }
+  /// The first three components, pixel by pixel; they may be those of converted_.
+  template <typename Convert>
+  Row convert(const Row& row, const Convert& pixel) {
+    for (std::size_t x = 0; x < width_; ++x) {
+      const Rgb made = pixel(row.a[x], row.b[x], row.c[x]);
+      converted_[0][x] = made.r;
+      converted_[1][x] = made.g;
+      converted_[2][x] = made.b;
+    }
+    return {converted_[0].data(), converted_[1].data(), converted_[2].data(), row.d};
+  }
+
   const ColorUpsampleArgs& a_;
-  std::optional<LightRows> light_;
+  std::size_t width_;
   std::vector<ComponentRows> components_;
   std::vector<std::uint8_t> converted_[3];
 };
 
 void to_cmyk(const ColorUpsampleArgs& a, int last_row) {
-  InkRows rows(a);
+  PictureRows rows(a);
   for (int y = a.first_row; y < last_row; ++y) {
-    const InkRows::Row row = rows.row(y);
+    const PictureRows::Row row = rows.inks(y);
     std::uint8_t* out = a.frame.data[0] + y * a.frame.stride_bytes[0];
     for (int x = 0; x < a.frame.width; ++x, out += 4) {
-      out[0] = row.c[x];
-      out[1] = row.m[x];
-      out[2] = row.y[x];
-      out[3] = row.k[x];
+      out[0] = row.a[x];
+      out[1] = row.b[x];
+      out[2] = row.c[x];
+      out[3] = row.d[x];
     }
   }
 }
 
 void to_rgb(const ColorUpsampleArgs& a, int last_row) {
-  YccRows rows(a);
+  PictureRows rows(a);
   for (int y = a.first_row; y < last_row; ++y) {
     if (is_rgb(a.model)) {
-      const auto row = rows.stored_row(y);
-      pack_rgb_row(a.frame, y, row.y, row.cb, row.cr);
-    } else if (a.components == 1) {
-      const auto row = rows.row(y);
-      pack_rgb_row(a.frame, y, row.y, row.y, row.y);
+      const auto row = rows.rgb(y);
+      pack_rgb_row(a.frame, y, row.a, row.b, row.c);
     } else {
-      const auto row = rows.row(y);
-      write_rgb_row(a.frame, y, row.y, row.cb, row.cr);
+      const auto row = rows.ycc(y);
+      if (a.components == 1)
+        pack_rgb_row(a.frame, y, row.a, row.a, row.a);
+      else
+        write_rgb_row(a.frame, y, row.a, row.b, row.c);
     }
   }
 }
@@ -199,8 +160,8 @@ void to_rgb(const ColorUpsampleArgs& a, int last_row) {
 void to_gray(const ColorUpsampleArgs& a, int last_row) {
   ColorUpsampleArgs luma = a;
   if (!is_rgb(a.model)) luma.components = 1;
-  YccRows rows(luma);
-  for (int y = a.first_row; y < last_row; ++y) write_luma_row(a.frame, y, rows.row(y).y);
+  PictureRows rows(luma);
+  for (int y = a.first_row; y < last_row; ++y) write_luma_row(a.frame, y, rows.ycc(y).a);
 }
 
 void to_ycc(const ColorUpsampleArgs& a, int last_row) {
@@ -212,15 +173,15 @@ void to_ycc(const ColorUpsampleArgs& a, int last_row) {
       write_chroma_row(a.frame, cy, plane_row(a.plane[1], cy), plane_row(a.plane[2], cy));
     return;
   }
-  YccRows rows(a);
+  PictureRows rows(a);
   const int out_width = component_extent(a.frame.width, 1, want.h);
   const std::size_t full_width = count(out_width * want.h);
   std::vector<std::uint8_t> full(4 * full_width), out(2 * full_width);
   for (int y = a.first_row; y < last_row; y += want.v) {
     for (int i = 0; i < want.v; ++i) {
-      const auto row = rows.row(std::min(y + i, a.frame.height - 1));
-      if (y + i < a.frame.height) write_luma_row(a.frame, y + i, row.y);
-      const std::uint8_t* const chroma[2] = {row.cb, row.cr};
+      const auto row = rows.ycc(std::min(y + i, a.frame.height - 1));
+      if (y + i < a.frame.height) write_luma_row(a.frame, y + i, row.a);
+      const std::uint8_t* const chroma[2] = {row.b, row.c};
       for (std::size_t c = 0; c < 2; ++c) {
         std::uint8_t* line = full.data() + (2 * static_cast<std::size_t>(i) + c) * full_width;
         const auto width = static_cast<std::size_t>(a.frame.width);

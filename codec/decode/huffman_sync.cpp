@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/huffman_sync.hpp"
 
-#include "codec/decode/bit_reader.hpp"
 #include "codec/decode/block_decoder.hpp"
 #include "codec/decode/huffman_decode.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/arith/host_device.hpp"
 #include "codec/arith/symbol.hpp"
-#include "codec/base/multiversion.hpp"
 #include "codec/decode/block_decoder.hpp"
 
 namespace zerorun {
@@ -21,45 +21,16 @@ std::int16_t shifted(std::int32_t value, int al) {
   return static_cast<std::int16_t>(static_cast<std::uint32_t>(value) << al);
 }
 
-/// A reader like BitReader that loads eight bytes at a time and may read behind the end.
-struct Bits {
+/// The reader of decode_dc().
+struct Bits : BitWindow {
   const std::uint8_t* bytes;
-  const std::uint8_t* next;  // the first byte that has bits outside `window`
-  std::uint64_t window = 0;  // the next bit is the highest
-  int available = 0;         // bits of `window` that count
 
-  Bits(const std::uint8_t* clean, std::uint64_t bit) : bytes(clean), next(clean + bit / 8) {
-    refill();
-    drop(static_cast<int>(bit % 8));
-  }
-  /// Afterwards at least 56 bits are available.
-  void refill() {
-    std::uint64_t word;
-    std::memcpy(&word, next, sizeof word);
-    window |= __builtin_bswap64(word) >> available;
-    next += (63 - available) >> 3;
-    available |= 56;
-  }
-  std::uint32_t peek16() const { return static_cast<std::uint32_t>(window >> 48); }
-  void drop(int count) {
-    window <<= count;
-    available -= count;
-  }
-  /// 0..16 bits, which are consumed.
-  std::uint32_t take(int count) {
-    const auto value = static_cast<std::uint32_t>((window >> 1) >> (63 - count));
-    drop(count);
-    return value;
-  }
-  /// 0..32 bits.
+  Bits(const std::uint8_t* clean, std::uint64_t bit)
+      : BitWindow(BitWindow::at(clean, bit)), bytes(clean) {}
+  std::uint64_t position() const { return BitWindow::position(bytes); }
   std::uint64_t take_refilled(int count) {
     refill();
-    const std::uint64_t value = (window >> 1) >> (63 - count);
-    drop(count);
-    return value;
-  }
-  std::uint64_t position() const {
-    return static_cast<std::uint64_t>((next - bytes) * 8 - available);
+    return take(count);
   }
 };
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/decode/interval_state.hpp"
+#include "codec/decode/restart_plan.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/stored_blocks.hpp"

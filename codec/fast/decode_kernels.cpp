@@ -31,39 +31,12 @@ constexpr auto make_places() {
 }
 alignas(64) inline constexpr auto kPlaces = make_places();
 
-/// A BitSource in registers.
-struct BitTaker {
-  const std::uint8_t* next;
-  std::uint64_t window;
-  int available;
-
-  /// Afterwards at least 56 bits are available.
-  HWY_INLINE void refill() {
-    std::uint64_t word;
-    std::memcpy(&word, next, sizeof word);
-    window |= __builtin_bswap64(word) >> available;
-    next += (63 - available) >> 3;
-    available |= 56;
-  }
-  HWY_INLINE void drop(int bits) {
-    window <<= bits;
-    available -= bits;
-  }
-  /// 0..16 bits, which are consumed.
-  HWY_INLINE std::uint32_t take(int bits) {
-    const auto value = static_cast<std::uint32_t>((window >> 1) >> (63 - bits));
-    drop(bits);
-    return value;
-  }
-};
-
 /// Decodes one AC symbol of any length at index k, and advances k, beyond 64 after EOB. False: the
 /// bits are wrong.
-HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t* block,
+HWY_NOINLINE bool slow_ac(BitWindow& bits, const HuffmanDecodeTable& table, std::int16_t* block,
                           int& k, bool& wide) {
   bits.refill();
-  const DecodedSymbol symbol =
-      decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
+  const DecodedSymbol symbol = decode_symbol(table, bits.peek16());
   const int run = symbol.value >> 4, ssss = symbol.value & 15;
   if (symbol.bits == 0) return false;
   bits.drop(symbol.bits);
@@ -80,9 +53,8 @@ HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::
 }
 
 /// Decodes one DC difference of any length. False: the bits are wrong.
-HWY_NOINLINE bool slow_dc(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
-  const DecodedSymbol symbol =
-      decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
+HWY_NOINLINE bool slow_dc(BitWindow& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
+  const DecodedSymbol symbol = decode_symbol(table, bits.peek16());
   if (symbol.bits == 0) return false;
   bits.drop(symbol.bits);
   const int ssss = symbol.value & 15;
@@ -91,18 +63,22 @@ HWY_NOINLINE bool slow_dc(BitTaker& bits, const HuffmanDecodeTable& table, std::
   return true;
 }
 
-/// The AC of a block; `block` is 0. Returns the zig-zag positions up to the last symbol, 1..64, or
-/// 0 if something is wrong. There are bits for kStepsPerRefill steps.
+/// The AC of a block; `block` is 0, or with kSkips the AC are passed and it is not read. Returns
+/// the zig-zag positions up to the last symbol, 1..64, or 0 if something is wrong. There are bits
+/// for kStepsPerRefill steps.
 inline constexpr int kStepsPerRefill = 4;
 static_assert(kDcStepBits + kStepsPerRefill * kAcStepBits <= 56);
-HWY_INLINE int decode_ac(BitTaker& bits, const AcTable& table, std::int16_t* block, bool& wide) {
+template <bool kSkips>
+HWY_INLINE int decode_ac(BitWindow& bits, const AcTable& table, std::int16_t* block, bool& wide) {
   for (int k = 1;; bits.refill()) {
 #pragma GCC unroll 4
     for (int step = 0; step < kStepsPerRefill; ++step) {
       const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
-      const BitTaker before = bits;
-      block[kPlaces[static_cast<std::size_t>(k + s.offset1)]] = s.value1;
-      block[kPlaces[static_cast<std::size_t>(k + s.offset2)]] = s.value2;
+      const BitWindow before = bits;
+      if constexpr (!kSkips) {
+        block[kPlaces[static_cast<std::size_t>(k + s.offset1)]] = s.value1;
+        block[kPlaces[static_cast<std::size_t>(k + s.offset2)]] = s.value2;
+      }
       k += s.advance;
       bits.drop(s.length);
       if (HWY_LIKELY(k < kBlockSize)) continue;
@@ -118,33 +94,10 @@ HWY_INLINE int decode_ac(BitTaker& bits, const AcTable& table, std::int16_t* blo
   }
 }
 
-/// Passes the AC of a block. False: something is wrong.
-HWY_INLINE bool skip_ac(BitTaker& bits, const AcTable& table) {
-  std::int16_t unused[kBlockSize * kVectorBlocks];
-  bool wide = false;
-  for (int k = 1;; bits.refill()) {
-#pragma GCC unroll 4
-    for (int step = 0; step < kStepsPerRefill; ++step) {
-      const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
-      const BitTaker before = bits;
-      k += s.advance;
-      bits.drop(s.length);
-      if (HWY_LIKELY(k < kBlockSize)) continue;
-      if (HWY_LIKELY(k > kEndOfBlock && k < kEndOfBlock + kBlockSize) || k == kBlockSize)
-        return true;
-      k -= s.advance;  // as in decode_ac()
-      bits = before;
-      if (!slow_ac(bits, table.symbols, unused, k, wide)) return false;
-      if (k >= kBlockSize) return true;
-      break;
-    }
-  }
-}
-
 template <bool kSkips>
 inline bool decode_run_of(const DecodeRunArgs& a) {
   const ScanLayout& layout = *a.layout;
-  BitTaker bits{a.source->next, a.source->window, a.source->available};
+  BitWindow bits = *a.source;  // in registers
   // The window may be 8 bytes ahead.
   const std::uint8_t* const limit = a.end + 8;
   CoefficientRun& run = *a.run;
@@ -171,19 +124,18 @@ inline bool decode_run_of(const DecodeRunArgs& a) {
       }
       const auto dc = static_cast<std::int16_t>(a.dc_carry[c] + diff);
       a.dc_carry[c] = dc;
-      if (kSkips && (a.dc_alone >> c & 1) != 0) {
-        if (!skip_ac(bits, *a.ac[component.ac_table]) || bits.next > limit) return false;
-        block[0] = dc;
-        run.extent[index] = 1;
-        continue;
-      }
       bool wide = false;
-      const int extent = decode_ac(bits, *a.ac[component.ac_table], block, wide);
+      const AcTable& ac_table = *a.ac[component.ac_table];
+      const bool skips = kSkips && (a.dc_alone >> c & 1) != 0;
+      const int extent = skips ? decode_ac<true>(bits, ac_table, block, wide)
+                               : decode_ac<false>(bits, ac_table, block, wide);
       if (extent == 0 || bits.next > limit) return false;
       block[0] = dc;
-      run.extent[index] = wide ? kWideBlock : static_cast<std::uint8_t>(extent);
+      run.extent[index] = skips  ? std::uint8_t{1}
+                          : wide ? kWideBlock
+                                 : static_cast<std::uint8_t>(extent);
     }
-  *a.source = {bits.next, bits.window, bits.available};
+  *a.source = bits;
   return true;
 }
 
@@ -334,18 +286,21 @@ HWY_INLINE V16 wrap_dc(V16 row, V16 is_dc) {
   return hn::Or(hn::And(is_dc, wrapped), hn::AndNot(is_dc, row));
 }
 
-/// False if the 16-bit transform would not be exact; nothing is stored then.
-template <int kRows, bool kChecked>
-HWY_INLINE bool transform_group(const std::int16_t* group, const DequantRows& dequant,
-                                std::uint8_t* out, std::int64_t stride) {
+/// The first kRows rows of dequantised blocks, of which the transform to kEdge samples reads some;
+/// the others are 0. False if the 16-bit transform would not be exact. kChecked: products may leave
+/// 16 bits.
+template <int kEdge, int kRows, bool kChecked>
+HWY_INLINE bool dequantise_group(const std::int16_t* group, const DequantRows& dequant,
+                                 V16 (&v)[8]) {
   const D16 d;
   const DU16 du;
   alignas(16) static constexpr std::int16_t kIsDc[8] = {-1};
   const V16 is_dc = hn::LoadDup128(d, kIsDc);
-  V16 v[8];
   VU16 sum = hn::Zero(du);
   V16 lost = hn::Zero(d);
-  for (int y = 0; y < kRows; ++y) {
+  for (int y = 0; y < 8; ++y) {
+    v[y] = hn::Zero(d);
+    if (y >= kRows || !is_read<kEdge>(y)) continue;
     const V16 c = hn::Load(d, group + y * kGroupWidth), q = hn::Load(d, dequant.row[y]);
     v[y] = hn::Mul(c, q);
     if constexpr (kChecked)
@@ -358,8 +313,15 @@ HWY_INLINE bool transform_group(const std::int16_t* group, const DequantRows& de
   }
   VU16 beyond = hn::SaturatedSub(sum, hn::Set(du, kMaxColumnSum));
   if constexpr (kChecked) beyond = hn::Or(beyond, hn::BitCast(du, lost));
-  if (HWY_UNLIKELY(nonzero_bytes(hn::BitCast(D8(), beyond)) != 0)) return false;
-  for (int y = kRows; y < 8; ++y) v[y] = hn::Zero(d);
+  return HWY_LIKELY(nonzero_bytes(hn::BitCast(D8(), beyond)) == 0);
+}
+
+/// False if the 16-bit transform would not be exact; nothing is stored then.
+template <int kRows, bool kChecked>
+HWY_INLINE bool transform_group(const std::int16_t* group, const DequantRows& dequant,
+                                std::uint8_t* out, std::int64_t stride) {
+  V16 v[8];
+  if (!dequantise_group<8, kRows, kChecked>(group, dequant, v)) return false;
   idct16<1, kRows>(v);
   transpose(v);
   idct16<2, kRows>(v);
@@ -439,28 +401,9 @@ template <int kEdge, int kRows>
 HWY_INLINE bool reduce_group(const std::int16_t* group, const DequantRows& dequant,
                              std::uint8_t* out) {
   const D16 d;
-  const DU16 du;
-  alignas(16) static constexpr std::int16_t kIsDc[8] = {-1};
-  const V16 is_dc = hn::LoadDup128(d, kIsDc);
   V16 v[8];
-  VU16 sum = hn::Zero(du);
-  V16 lost = hn::Zero(d);
-  for (int y = 0; y < 8; ++y) {
-    v[y] = hn::Zero(d);
-    if (y >= kRows || !is_read<kEdge>(y)) continue;
-    const V16 c = hn::Load(d, group + y * kGroupWidth), q = hn::Load(d, dequant.row[y]);
-    v[y] = hn::Mul(c, q);
-    lost = hn::Or(lost, hn::Xor(hn::MulHigh(c, q), hn::ShiftRight<15>(v[y])));
-    if (y == 0) {
-      v[0] = wrap_dc(v[0], is_dc);
-      lost = hn::AndNot(is_dc, lost);
-    }
-    sum = hn::SaturatedAdd(sum, hn::BitCast(du, hn::Abs(v[y])));
-  }
   // A first pass gives at most 4 * 1.2815 times the sum: less than in idct16().
-  const VU16 beyond =
-      hn::Or(hn::SaturatedSub(sum, hn::Set(du, kMaxColumnSum)), hn::BitCast(du, lost));
-  if (HWY_UNLIKELY(nonzero_bytes(hn::BitCast(D8(), beyond)) != 0)) return false;
+  if (!dequantise_group<kEdge, kRows, true>(group, dequant, v)) return false;
   reduced_idct16<kEdge, 1, kRows>(v);
   for (int y = kEdge; y < 8; ++y) v[y] = hn::Zero(d);
   transpose(v);

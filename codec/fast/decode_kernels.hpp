@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/decode/block_decoder.hpp"
 #include "codec/fast/cpu_target.hpp"
 #include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -16,13 +17,6 @@ namespace zerorun::fast {
 inline constexpr int kDecodeRunMcus = 24;
 /// A kernel may read this many bytes after the end of the clean bytes.
 inline constexpr int kReadAhead = 512;
-
-/// A position in clean bytes.
-struct BitSource {
-  const std::uint8_t* next;  ///< the first byte that has bits outside `window`
-  std::uint64_t window;      ///< the next bit is the highest
-  int available;             ///< bits of `window` that count
-};
 
 /// Blocks of a run by rows: the blocks of one component in one row of blocks lie side by side in
 /// groups as wide as the target's vectors: [group][row of 8][block of the group][8].
@@ -47,7 +41,7 @@ struct DecodeRunArgs {
   const AcTable* const* ac;
   std::int32_t mcus;        ///< 1..kDecodeRunMcus
   const std::uint8_t* end;  ///< of the interval's clean bytes
-  BitSource* source;        ///< in/out
+  BitWindow* source;        ///< in/out
   std::int16_t* dc_carry;   ///< in/out: the last DC of each component
   CoefficientRun* run;      ///< out
   /// Bit c: of component c the DC alone is wanted; AC in `run` is then undefined.

@@ -2,29 +2,23 @@
 // SPDX-License-Identifier: MIT
 #include "codec/fast/decode_tables.hpp"
 
-#include <cstring>
-
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
 
 namespace zerorun::fast {
 namespace {
 
-/// Calls entry(first, count, symbol, length, appended, ssss) for all codewords of `spec` that fit
-/// into `width` bits with their appended bits: the look-up entries first .. first + count - 1.
-template <typename Entry>
-void for_each_short_code(const HuffmanSpec& spec, int width, const Entry& entry) {
-  std::uint32_t code = 0;
-  std::size_t next = 0;
-  for (int length = 1; length <= width; ++length, code <<= 1)
-    for (int i = 0; i < spec.bits[static_cast<std::size_t>(length)]; ++i, ++code) {
-      const std::uint8_t symbol = spec.values[next++];
-      const int ssss = symbol & 15, spare = width - length - ssss;
-      if (spare < 0) continue;
-      for (std::uint32_t appended = 0; appended < (1u << ssss); ++appended)
-        entry((code << ssss | appended) << spare, 1u << spare, symbol, length + ssss,
-              extend(appended, ssss));
-    }
+/// The codeword at the start of the next `width` bits with its appended bits. length 0: they are
+/// more bits, or there is none.
+struct ShortCode {
+  int symbol, length;
+  std::int32_t value;
+};
+ShortCode short_code(const HuffmanDecodeTable& table, std::uint32_t bits, int width) {
+  const DecodedSymbol symbol = decode_symbol(table, bits << (kMaxCodeBits - width));
+  const int ssss = symbol.value & 15, length = symbol.bits + ssss;
+  if (symbol.bits == 0 || length > width) return {};
+  return {symbol.value, length, extend(bits >> (width - length) & ((1u << ssss) - 1), ssss)};
 }
 
 /// The first symbol of `a`, then that of `b`.
@@ -43,22 +37,19 @@ AcStep join(const AcStep& a, const AcStep& b) {
 void fill_ac_table(const HuffmanSpec& spec, AcTable& out) {
   fill_decode_table(spec, out.symbols);
   static_assert(sizeof(AcStep) == 8);
-  AcStep single[1 << kAcStepBits];
-  std::memset(single, 0, sizeof single);
-  for_each_short_code(
-      spec, kAcStepBits,
-      [&](std::uint32_t first, std::uint32_t count, int symbol, int length, std::int32_t value) {
-        const int run = symbol >> 4, ssss = symbol & 15;
-        // A size of 0 with a run below 15 ends the block, as in libjpeg.
-        const bool ends = ssss == 0 && run != 15, zeros = ssss == 0 && run == 15;
-        const auto offset = static_cast<std::uint8_t>(ends || zeros ? 0 : run);
-        AcStep step{};
-        step.value1 = step.value2 = static_cast<std::int16_t>(value);
-        step.offset1 = step.offset2 = offset;
-        step.advance = static_cast<std::uint8_t>(ends ? kEndOfBlock : run + 1);
-        step.length = static_cast<std::uint8_t>(length);
-        for (std::uint32_t i = 0; i < count; ++i) single[first + i] = step;
-      });
+  AcStep single[1 << kAcStepBits] = {};
+  for (std::uint32_t i = 0; i < (1u << kAcStepBits); ++i) {
+    const ShortCode code = short_code(out.symbols, i, kAcStepBits);
+    if (code.length == 0) continue;
+    const int run = code.symbol >> 4, ssss = code.symbol & 15;
+    // A size of 0 with a run below 15 ends the block, as in libjpeg.
+    const bool ends = ssss == 0 && run != 15;
+    AcStep& step = single[i];
+    step.value1 = step.value2 = static_cast<std::int16_t>(code.value);
+    step.offset1 = step.offset2 = static_cast<std::uint8_t>(ssss == 0 ? 0 : run);
+    step.advance = static_cast<std::uint8_t>(ends ? kEndOfBlock : run + 1);
+    step.length = static_cast<std::uint8_t>(code.length);
+  }
   for (std::uint32_t i = 0; i < (1u << kAcStepBits); ++i) {
     const AcStep& first = single[i];
     out.step[i] = first;
@@ -72,51 +63,29 @@ void fill_ac_table(const HuffmanSpec& spec, AcTable& out) {
 
 void fill_dc_table(const HuffmanSpec& spec, DcTable& out) {
   fill_decode_table(spec, out.symbols);
-  std::memset(out.step, 0, sizeof out.step);
-  for_each_short_code(
-      spec, kDcStepBits,
-      [&](std::uint32_t first, std::uint32_t count, int, int length, std::int32_t value) {
-        for (std::uint32_t i = 0; i < count; ++i)
-          out.step[first + i] = {static_cast<std::int16_t>(value),
-                                 static_cast<std::uint8_t>(length)};
-      });
+  for (std::uint32_t i = 0; i < (1u << kDcStepBits); ++i) {
+    const ShortCode code = short_code(out.symbols, i, kDcStepBits);
+    out.step[i] = {static_cast<std::int16_t>(code.value), static_cast<std::uint8_t>(code.length)};
+  }
 }
 
 namespace {
 
 constexpr std::uint32_t kEntries = 1u << kCountBits;
 
-struct Code {
-  std::uint8_t symbol;
-  std::uint8_t length;  // 0: longer than kCountBits
-};
-
-/// The codeword at the start of each run of kCountBits bits.
-void list_codes(const HuffmanSpec& spec, Code (&codes)[kEntries]) {
-  for (Code& code : codes) code = {};
-  std::uint32_t code = 0;
-  std::size_t next = 0;
-  for (int length = 1; length <= kCountBits; ++length, code <<= 1)
-    for (int i = 0; i < spec.bits[static_cast<std::size_t>(length)]; ++i, ++code) {
-      const std::uint32_t first = code << (kCountBits - length), count = kEntries >> length;
-      const std::uint8_t symbol = spec.values[next++];
-      for (std::uint32_t e = 0; e < count; ++e)
-        codes[first + e] = {symbol, static_cast<std::uint8_t>(length)};
-    }
-}
-
-CountStep ac_step(const Code (&codes)[kEntries], std::uint32_t bits) {
+CountStep ac_step(const HuffmanDecodeTable& table, std::uint32_t bits) {
   std::uint32_t advance = 0;
   int length = 0;
   while (length < kCountBits) {
-    const Code& code = codes[bits << length & (kEntries - 1)];
-    if (code.length == 0 || length + code.length > kCountBits) break;
-    const int run = code.symbol >> 4, ssss = code.symbol & 15;
+    const DecodedSymbol code =
+        decode_symbol(table, (bits << length & (kEntries - 1)) << (kMaxCodeBits - kCountBits));
+    if (code.bits == 0 || length + code.bits > kCountBits) break;
+    const int run = code.value >> 4, ssss = code.value & 15;
     // A size of 0 with a run below 15 ends the block, as in libjpeg.
     const bool ends = ssss == 0 && run != 15;
     // More would fit into no block, and the field holds no more.
     if (!ends && advance + static_cast<std::uint32_t>(run) + 1 >= kBlockSize) break;
-    length += code.length + ssss;
+    length += code.bits + ssss;
     advance += ends ? kCountEob : static_cast<std::uint32_t>(run) + 1;
     if (ends) break;
   }
@@ -126,22 +95,16 @@ CountStep ac_step(const Code (&codes)[kEntries], std::uint32_t bits) {
 
 }  // namespace
 
-void fill_ac_count_table(const HuffmanSpec& spec, CountTable& out) {
-  Code codes[kEntries];
-  list_codes(spec, codes);
-  for (std::uint32_t i = 0; i < kEntries; ++i) out.step[i] = ac_step(codes, i);
+void fill_ac_count_table(const HuffmanDecodeTable& table, CountTable& out) {
+  for (std::uint32_t i = 0; i < kEntries; ++i) out.step[i] = ac_step(table, i);
 }
 
-void fill_dc_count_table(const HuffmanSpec& spec, CountTable& out) {
-  Code codes[kEntries];
-  list_codes(spec, codes);
+void fill_dc_count_table(const HuffmanDecodeTable& table, CountTable& out) {
   for (std::uint32_t i = 0; i < kEntries; ++i) {
-    const int ssss = codes[i].symbol & 15, length = codes[i].length + ssss;
-    out.step[i] = {0, kNoCountStep, 0};
-    if (codes[i].length == 0 || length > kCountBits) continue;
-    const std::uint32_t appended = i >> (kCountBits - length) & ((1u << ssss) - 1);
-    out.step[i] = {static_cast<std::uint8_t>(length), 1,
-                   static_cast<std::int16_t>(extend(appended, ssss))};
+    const ShortCode code = short_code(table, i, kCountBits);
+    out.step[i] = {static_cast<std::uint8_t>(code.length),
+                   static_cast<std::uint8_t>(code.length == 0 ? kNoCountStep : 1),
+                   static_cast<std::int16_t>(code.value)};
   }
 }
 

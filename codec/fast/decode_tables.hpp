@@ -69,9 +69,8 @@ struct CountTable {
   CountStep step[1 << kCountBits];
 };
 
-/// Precondition: check_huffman_spec() is ok.
-void fill_ac_count_table(const HuffmanSpec& spec, CountTable& out);
-void fill_dc_count_table(const HuffmanSpec& spec, CountTable& out);
+void fill_ac_count_table(const HuffmanDecodeTable& table, CountTable& out);
+void fill_dc_count_table(const HuffmanDecodeTable& table, CountTable& out);
 
 /// The codewords of an MCU as a walk passes them. Points to itself, so it is not copied.
 struct CountCycle {

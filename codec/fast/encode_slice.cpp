@@ -3,33 +3,18 @@
 #include "codec/fast/encode_slice.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+
+#include "codec/encode/bit_joiner.hpp"
 
 namespace zerorun::fast {
 namespace {
-
-std::uint64_t big_endian(std::uint64_t x) {
-  return std::endian::native == std::endian::little ? __builtin_bswap64(x) : x;
-}
-
-std::uint64_t load(const std::uint8_t* in) {
-  std::uint64_t word;
-  std::memcpy(&word, in, sizeof word);
-  return big_endian(word);
-}
-
-void store(std::uint64_t word, std::uint8_t* out) {
-  word = big_endian(word);
-  std::memcpy(out, &word, sizeof word);
-}
 
 /// Stores what is pending, filled up with `filling` (0 or all ones); the next bits start on a byte.
 void flush(BitState& state, std::uint64_t filling) {
   if (state.free < 64) {
     const std::uint64_t word =
         state.pending << state.free | (filling & ((std::uint64_t{1} << state.free) - 1));
-    store(word, state.out);
+    store_big_endian(word, state.out);
     state.out += (64 - state.free + 7) / 8;
   }
   state.pending = 0;
@@ -157,36 +142,6 @@ void store_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
             store_block(layout, mcu, i, run.zz[index], run.nonzero[index], blocks);
       },
       [] {});
-}
-
-std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count) {
-  const std::uint64_t first = bits - count;
-  const std::uint32_t two =
-      static_cast<std::uint32_t>(bytes[first / 8] << 8 | bytes[first / 8 + 1]);
-  return static_cast<std::uint8_t>((two << first % 8 >> 8) & (0xFF00u >> count));
-}
-
-void BitJoiner::append(const std::uint8_t* in, std::uint64_t bits) {
-  const int used = static_cast<int>(bits_ % 8);  // bits of the byte at hand
-  std::uint8_t* out = out_ + bits_ / 8;
-  bits_ += bits;
-  if (used == 0) {
-    std::memcpy(out, in, (bits + 7) / 8);
-    return;
-  }
-  // 56 bits a step, behind those of the byte at hand.
-  std::uint64_t held = std::uint64_t{*out} >> (8 - used);
-  for (std::uint64_t done = 0; done < bits; done += 56, in += 7, out += 7) {
-    const std::uint64_t next = load(in) >> 8;
-    store((held << 56 | next) << (8 - used), out);
-    held = next & ((std::uint64_t{1} << used) - 1);
-  }
-}
-
-std::uint64_t BitJoiner::finish() {
-  const int used = static_cast<int>(bits_ % 8);
-  if (used != 0) out_[bits_ / 8] |= static_cast<std::uint8_t>(0xFF >> used);
-  return (bits_ + 7) / 8;
 }
 
 }  // namespace zerorun::fast

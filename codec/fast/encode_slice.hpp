@@ -58,22 +58,4 @@ void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::ui
 void store_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
                  const StoredBlocks* blocks);
 
-/// The last `count` (1..7) of `bits` bits, as the highest of a byte; there are at least 8.
-std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count);
-
-/// Appends bit strings without a gap. Each starts on a byte and ends with 0-bits.
-class BitJoiner {
- public:
-  /// `out` has room for 8 bytes more than the bits take.
-  explicit BitJoiner(std::uint8_t* out) : out_(out) {}
-  /// `in` may be read up to 8 bytes behind its end.
-  void append(const std::uint8_t* in, std::uint64_t bits);
-  /// Fills the last byte with 1-bits; returns the bytes.
-  std::uint64_t finish();
-
- private:
-  std::uint8_t* out_;
-  std::uint64_t bits_ = 0;
-};
-
 }  // namespace zerorun::fast

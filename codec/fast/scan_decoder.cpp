@@ -181,14 +181,6 @@ void IntervalParts::join(const McuStart& first_end, bool goes_on) {
 
 namespace {
 
-BitSource source_at(const std::uint8_t* bytes, std::uint64_t bit) {
-  const std::uint8_t* const at = bytes + bit / 8;
-  const int used = static_cast<int>(bit % 8);
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return {at + 7, __builtin_bswap64(word) << used, 56 - used};
-}
-
 /// The MCUs for a run from `at` that hardly goes beyond `stop`, if they take as many bits as those
 /// since `start`.
 std::int32_t mcus_before(std::uint64_t stop, const McuStart& start, const McuStart& at) {
@@ -257,17 +249,17 @@ void ScanDecoder::fill_tables() {
 void ScanDecoder::fill_count_cycle() {
   if (!count_memory_) count_memory_ = std::make_unique<CountMemory>();
   const ScanLayout& layout = scan_->layout;
-  const auto fill = [&](std::uint32_t number, const HuffmanSpec& spec, const auto& fill_table) {
-    if (count_memory_->spec[number] == spec) return;
-    count_memory_->spec[number] = spec;
-    fill_table(spec, count_memory_->table[number]);
+  const auto fill = [&](std::uint32_t number, const auto& cached, const auto& fill_table) {
+    if (count_memory_->spec[number] == cached.spec) return;
+    count_memory_->spec[number] = cached.spec;
+    fill_table(cached.table.symbols, count_memory_->table[number]);
   };
   cycle_.blocks = layout.blocks_per_mcu;
   for (int i = 0; i < cycle_.blocks; ++i) {
     const int c = layout.block_component[i];
     const std::uint32_t dc = layout.component[c].dc_table, ac = layout.component[c].ac_table;
-    fill(dc, *scan_->dc[dc], fill_dc_count_table);
-    fill(4 + ac, *scan_->ac[ac], fill_ac_count_table);
+    fill(dc, *dc_memory_[dc], fill_dc_count_table);
+    fill(4 + ac, *ac_memory_[ac], fill_ac_count_table);
     const auto shift = static_cast<std::uint64_t>(16 * c);
     CountCycle::Place* const at = cycle_.place + 2 * i;
     const CountCycle::Place* const next = cycle_.before((i + 1) % cycle_.blocks);
@@ -296,7 +288,7 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
   CoefficientRun& run = *runs_[static_cast<std::size_t>(worker)];
   std::copy_n(place_, kMaxBlocksPerMcu, run.place);
   const std::uint8_t* const bytes = unstuffer_.bytes();
-  BitSource source = source_at(bytes, at.bit);
+  BitWindow source = BitWindow::at(bytes, at.bit);
   const McuStart start = at;
   while (at.mcu < last && at.bit < stop) {
     const auto mcu_x = static_cast<std::int32_t>(at.mcu % layout.mcus_wide);
@@ -315,7 +307,7 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
     if (!kernels_.decode_run(
             {&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, next.dc, &run, dc_alone_}))
       return false;
-    next.bit = static_cast<std::uint64_t>((source.next - bytes) * 8 - source.available);
+    next.bit = source.position(bytes);
     if (next.bit > end_bit) return false;
     output_run(mcu_x, mcu_y, mcus, run);
     next.mcu += mcus;
@@ -418,6 +410,42 @@ std::int32_t ScanDecoder::output_first(TransformRowArgs args, std::int32_t x, st
   for (std::int32_t y = 0; y < std::min(edge, view.height - y0); ++y)
     std::memcpy(view.data + (y0 + y) * view.stride_bytes, samples + y * kWidth + outside, columns);
   return kernels_.group_blocks;
+}
+
+void ScanDecoder::transform_row(const StoredBlocks& blocks, std::int32_t row,
+                                const DequantRows& dequant, const SamplePlane& plane,
+                                int worker) const {
+  constexpr std::int32_t kRunBlocks =
+      64;  // transformed together: they stay in the first-level cache
+  CoefficientRun& run = *runs_[static_cast<std::size_t>(worker)];
+  const std::int32_t group = kernels_.group_blocks;
+  const PlaneView& view = plane.view;
+  const std::int32_t edge = kBlockEdge >> view.shrink;
+  const std::int64_t y0 = std::int64_t{row} * edge;
+  const std::int32_t wide = ceil_div(view.width, edge);
+  for (std::int32_t x = 0; x < wide; x += kRunBlocks) {
+    const std::int32_t count = std::min(kRunBlocks, wide - x);
+    const std::int64_t first =
+        std::int64_t{row + view.block_y} * blocks.blocks_wide + view.block_x + x;
+    for (std::int32_t b = 0; b < count; ++b) {
+      const std::int64_t block = first + b;
+      std::int16_t* const out =
+          run.coefficient + std::ptrdiff_t{b / group * group} * kBlockSize + b % group * kBlockEdge;
+      const std::uint64_t nonzero = blocks.nonzero[block];
+      const std::int16_t* const in = blocks.ac + block * kBlockSize;
+      for (int y = 0; y < kBlockEdge; ++y)
+        if (nonzero == 0)
+          std::memset(out + y * group * kBlockEdge, 0, kBlockEdge * sizeof *out);
+        else
+          std::memcpy(out + y * group * kBlockEdge, in + y * kBlockEdge, kBlockEdge * sizeof *out);
+      out[0] = blocks.dc[block];
+      run.extent[b] = static_cast<std::uint8_t>(64 - __builtin_clzll(nonzero | 1));
+    }
+    const std::int64_t x0 = std::int64_t{x} * edge;
+    kernels_.transform_row({&run, 0, count, &dequant, view.data + y0 * view.stride_bytes + x0,
+                            view.stride_bytes, plane.columns - static_cast<std::int32_t>(x0),
+                            plane.rows - static_cast<std::int32_t>(y0), view.shrink});
+  }
 }
 
 }  // namespace zerorun::fast

@@ -1,4 +1,5 @@
-// One scan through the fast decoder's kernels, as far as it is sound.
+// One scan through the fast decoder's kernels, as far as it is sound; and the blocks that the scans
+// of a progressive frame have left in memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,9 +11,10 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/decode/byte_unstuff.hpp"
-#include "codec/decode/interval_state.hpp"
+#include "codec/decode/restart_plan.hpp"
 #include "codec/fast/decode_kernels.hpp"
 #include "codec/syntax/header_parser.hpp"
+#include "codec/syntax/stored_blocks.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::fast {
@@ -165,6 +167,10 @@ class ScanDecoder {
   void decode_part(int job, int worker);
   /// 5. Where the interval stands then. Whatever parts behind it have decoded does not count.
   McuStart end_of_parts() const;
+
+  /// Transforms one row of blocks of the plane. Rows are independent.
+  void transform_row(const StoredBlocks& blocks, std::int32_t row, const DequantRows& dequant,
+                     const SamplePlane& plane, int worker) const;
 
  private:
   template <typename Table>

@@ -1,22 +1,183 @@
-// The CPU decode pipeline: restart intervals go through the stages on several threads.
+// What decode pipelines do with blocks and planes at the end; the common part of the CPU pipelines;
+// and the one of the reference stages.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/decode_pipeline.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
-#include "codec/base/buffer.hpp"
-#include "codec/base/thread_pool.hpp"
-#include "codec/pipeline/flat_mcus.hpp"
+#include "codec/arith/zigzag.hpp"
+#include "codec/pipeline/cpu_decode_pipeline.hpp"
 #include "codec/pipeline/mcu_decoder.hpp"
-#include "codec/pipeline/progressive_frame.hpp"
-#include "codec/pipeline/scan_intervals.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
-namespace {
 
-/// A worker takes intervals of about this many MCUs at a time.
-constexpr std::int64_t kTaskMcus = 256;
+void StoredFrame::clear(const FrameHeader& frame) {
+  for (std::size_t c = 0; c < frame.components.size(); ++c) {
+    const FrameHeader::Component& component = frame.components[c];
+    const std::int64_t count = std::int64_t{component.blocks_wide} * component.blocks_high;
+    Memory& memory = memory_[c];
+    blocks_[c] = {component.blocks_wide, component.blocks_high, memory.dc.reserve(count),
+                  memory.nonzero.reserve(count), memory.ac.reserve(count * kBlockSize)};
+    std::fill_n(blocks_[c].dc, count, std::int16_t{0});
+    std::fill_n(blocks_[c].nonzero, count, std::uint64_t{0});
+    quant_[c] = {};
+    has_table_[c] = false;
+  }
+}
+
+void StoredFrame::take_tables(const ScanHeader& scan) {
+  for (std::size_t i = 0; i < scan.components.size(); ++i) {
+    const int c = scan.components[i];
+    if (!std::exchange(has_table_[c], true)) quant_[c] = scan.quant[i];
+  }
+}
+
+void StoredFrame::copy(std::vector<ComponentCoefficients>& out) const {
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    const std::int64_t count = std::int64_t{out[c].blocks_wide} * out[c].blocks_high;
+    for (std::int64_t b = 0; b < count; ++b)
+      blocks_[c].copy_block(b, out[c].values.data() + b * kBlockSize);
+  }
+}
+
+void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
+                        const std::int16_t* blocks, StoredFrame& out) {
+  for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
+    for (std::int32_t i = 0; i < scan.layout.blocks_per_mcu; ++i, blocks += kBlockSize) {
+      const BlockPlace place = place_block(scan.layout, m, i);
+      if (!place.inside) continue;
+      const StoredBlocks& component =
+          out.blocks()[scan.components[static_cast<std::size_t>(place.component)]];
+      component.set_block(std::int64_t{place.y} * component.blocks_wide + place.x, blocks);
+    }
+}
+
+void fill_missing(const FrameHeader& frame, const bool* scanned, const PlaneView* planes) {
+  for (std::size_t c = 0; c < frame.components.size(); ++c) {
+    const PlaneView& plane = planes[c];
+    if (scanned[c] || plane.data == nullptr) continue;
+    for (int y = 0; y < plane.height; ++y)
+      std::memset(plane.data + y * plane.stride_bytes, 128, static_cast<std::size_t>(plane.width));
+  }
+}
+
+void copy_planes(const FrameHeader& frame, const PlaneView* planes,
+                 std::vector<ComponentPlane>& out) {
+  out.resize(frame.components.size());
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    const PlaneView& plane = planes[c];
+    out[c].width = plane.width;
+    out[c].height = plane.height;
+    const auto width = static_cast<std::size_t>(plane.width);
+    out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
+    for (int y = 0; y < plane.height; ++y)
+      std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
+                  plane.data + y * plane.stride_bytes, width);
+  }
+}
+
+Status CpuDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
+                                       bool luma_only) {
+  coefficients_ = nullptr;
+  frame_ = frame;
+  flat_components_.begin();
+  std::fill_n(scanned_, kMaxDecodedComponents, false);
+  is_direct_ = direct != nullptr;
+  for (std::size_t c = 0; c < frame.components.size(); ++c) {
+    PlaneView& plane = planes_[c];
+    plane = frame.components[c].plane();
+    if (luma_only && c > 0) continue;
+    if (is_direct_) {
+      plane.data = direct->data[c];
+      plane.stride_bytes = direct->stride_bytes[c];
+    } else {
+      plane.stride_bytes = round_up(plane.width, 64);
+      plane.data =
+          plane_memory_[c].reserve(plane.stride_bytes * round_up(plane.height, kBlockEdge));
+    }
+  }
+  return Status::ok();
+}
+
+Status CpuDecodePipeline::begin_coefficients(StoredFrame& out) {
+  coefficients_ = &out;
+  flat_components_.begin();
+  return Status::ok();
+}
+
+Status CpuDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                      ScanOutcome& outcome) {
+  constexpr std::int64_t kTaskMcus = 256;  // about as many as a worker takes at a time
+  for (const int c : scan.components) scanned_[c] = true;
+  if (coefficients_ != nullptr) coefficients_->take_tables(scan);
+  small_ = scan.layout.blocks() < least_blocks_;
+  const CleanScan clean = begin_scan(scan, data, outcome.consumed_bytes);
+  intervals_.begin(scan.layout, clean.segments);
+  if (coefficients_ == nullptr) intervals_.limit(scan, planes_);
+  decode_intervals(scan, clean, std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus()));
+  intervals_.finish(scan, data, flat_components_, outcome);
+  return Status::ok();
+}
+
+Status CpuDecodePipeline::decode_progressive(const FrameHeader& frame,
+                                             std::span<const FrameScan> scans,
+                                             std::span<ScanOutcome> outcomes) {
+  std::int64_t blocks = 0;
+  for (const auto& c : frame.components) blocks += std::int64_t{c.blocks_wide} * c.blocks_high;
+  small_ = blocks < least_blocks_;
+  begin_progressive(scans.size());
+  const bool is_output = coefficients_ != nullptr;
+  if (!is_output) stored_.clear(frame);
+  progressive_.decode(
+      frame, scans, is_output ? nullptr : planes_, small_ ? nullptr : &pool_,
+      [&](std::size_t scan, std::span<const std::uint8_t> data) {
+        return unstuff(scan, data, outcomes[scan].consumed_bytes);
+      },
+      outcomes, is_output ? *coefficients_ : stored_);
+  if (is_output) return Status::ok();
+  for (std::size_t c = 0; c < frame_.components.size(); ++c) {
+    scanned_[c] = true;
+    if (planes_[c].data != nullptr) transform_stored(c);
+  }
+  return Status::ok();
+}
+
+Status CpuDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
+                                       const FrameView& out) {
+  fill_gaps();
+  if (is_direct_) return Status::ok();
+  constexpr int kRows = 64;
+  const ColorUpsampleArgs args = make_upsample_args(frame_, planes_, model, upsampling, out, kRows);
+  run_jobs(ceil_div(out.height, kRows), [&](std::int64_t band, int worker) {
+    ColorUpsampleArgs rows = args;
+    rows.first_row = static_cast<std::int32_t>(band) * kRows;
+    convert(rows, worker);
+  });
+  return Status::ok();
+}
+
+Status CpuDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
+  fill_gaps();
+  copy_planes(frame_, planes_, out);
+  return Status::ok();
+}
+
+Status CpuDecodePipeline::finish_coefficients() {
+  flat_components_.fill_coefficients(pool_, *coefficients_);
+  coefficients_ = nullptr;
+  return Status::ok();
+}
+
+/// Fills what the scans have left out.
+void CpuDecodePipeline::fill_gaps() {
+  flat_components_.fill_planes(pool_, planes_);
+  fill_missing(frame_, scanned_, planes_);
+}
+
+namespace {
 
 /// The clean bytes of a scan. Keeps its memory.
 class CleanBytes {
@@ -39,133 +200,22 @@ class CleanBytes {
   Buffer<EntropySegment> segments_;
 };
 
-class CpuDecodePipeline final : public DecodePipeline {
+/// Restart intervals go through the reference stages on several threads.
+class ReferenceDecodePipeline final : public CpuDecodePipeline {
  public:
-  CpuDecodePipeline(int threads, const StageTable& stages)
-      : stages_(stages), pool_(threads), mcus_(stages, pool_.workers()) {}
-
-  Status begin_planes(const FrameHeader& frame, const FrameView* direct, bool luma_only) override {
-    coefficients_ = nullptr;
-    frame_ = frame;
-    flat_components_.begin();
-    std::fill_n(scanned_, kMaxDecodedComponents, false);
-    for (std::size_t c = 0; c < frame.components.size(); ++c) {
-      PlaneView& plane = planes_[c];
-      plane = frame.components[c].plane();
-      if (luma_only && c > 0) {
-        plane.data = nullptr;
-      } else if (direct != nullptr) {
-        plane.data = direct->data[c];
-        plane.stride_bytes = direct->stride_bytes[c];
-      } else {
-        plane.stride_bytes = round_up(plane.width, 64);
-        plane.data = plane_memory_[c].reserve(plane.stride_bytes * plane.height);
-      }
-    }
-    return Status::ok();
-  }
-
-  Status begin_coefficients(StoredFrame& out) override {
-    coefficients_ = &out;
-    flat_components_.begin();
-    return Status::ok();
-  }
-
-  Status decode_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                     ScanOutcome& outcome) override {
-    for (const int c : scan.components) scanned_[c] = true;
-    if (coefficients_ != nullptr) coefficients_->take_tables(scan);
-    const ProgressiveFrame::CleanScan clean = clean_.unstuff(stages_, data, outcome.consumed_bytes);
-    intervals_.begin(scan.layout, clean.segments);
-    if (coefficients_ == nullptr) intervals_.limit(scan, planes_);
-    mcus_.begin_scan(
-        {&scan, clean.bytes, clean.segments.back().first_byte, planes_, coefficients_});
-    decode_intervals(std::max<std::int64_t>(1, kTaskMcus / scan.layout.interval_mcus()));
-    intervals_.finish(scan, data, flat_components_, outcome);
-    return Status::ok();
-  }
-
-  Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
-                            std::span<ScanOutcome> outcomes) override {
-    clean_scans_.resize(std::max(clean_scans_.size(), scans.size()));
-    const auto unstuff = [&](std::size_t scan, std::span<const std::uint8_t> data) {
-      return clean_scans_[scan].unstuff(stages_, data, outcomes[scan].consumed_bytes);
-    };
-    const bool is_output = coefficients_ != nullptr;
-    if (!is_output) stored_.clear(frame);
-    progressive_.decode(frame, scans, is_output ? nullptr : planes_, &pool_, unstuff, outcomes,
-                        is_output ? *coefficients_ : stored_);
-    if (!is_output) transform_stored();
-    return Status::ok();
-  }
-
-  Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
-                      const FrameView& out) override {
-    fill_gaps();
-    if (out.data[0] == planes_[0].data) return Status::ok();  // direct: already there
-    constexpr int kRows = 64;
-    const ColorUpsampleArgs args =
-        make_upsample_args(frame_, planes_, model, upsampling, out, kRows);
-    pool_.run(ceil_div(out.height, kRows), [&](std::int64_t band, int) {
-      ColorUpsampleArgs rows = args;
-      rows.first_row = static_cast<std::int32_t>(band) * kRows;
-      Exec exec;
-      (void)stages_.color_upsample(rows, exec);  // CPU stages cannot fail
-    });
-    return Status::ok();
-  }
-
-  Status finish_planes(std::vector<ComponentPlane>& out) override {
-    fill_gaps();
-    copy_planes(frame_, planes_, out);
-    return Status::ok();
-  }
-
-  Status finish_coefficients() override {
-    flat_components_.fill_coefficients(pool_, *coefficients_);
-    coefficients_ = nullptr;
-    return Status::ok();
-  }
+  ReferenceDecodePipeline(int threads, const StageTable& stages)
+      : CpuDecodePipeline(threads, 0), stages_(stages), mcus_(stages, pool_.workers()) {}
 
  private:
-  void fill_gaps() {
-    flat_components_.fill_planes(pool_, planes_);
-    fill_missing(frame_, scanned_, planes_);
+  CleanScan begin_scan(const ScanHeader& /*scan*/, std::span<const std::uint8_t> data,
+                       std::uint64_t& consumed_bytes) override {
+    return clean_.unstuff(stages_, data, consumed_bytes);
   }
 
-  /// Transforms the blocks of all scans, a row of blocks at a time.
-  void transform_stored() {
-    for (std::size_t c = 0; c < frame_.components.size(); ++c) {
-      scanned_[c] = true;
-      const FrameHeader::Component& component = frame_.components[c];
-      const StoredBlocks& stored = stored_.blocks(c);
-      const ComponentSpec spec;
-      const int only = 0;
-      DequantIdctArgs row{make_scan_layout(stored.blocks_wide * kBlockEdge,
-                                           stored.blocks_high * kBlockEdge, &spec, 1, &only, 1, 0),
-                          nullptr,
-                          0,
-                          component.blocks_wide,
-                          nullptr,
-                          {planes_[c]}};
-      DequantTables tables{};
-      std::copy(stored_.quant(c).begin(), stored_.quant(c).end(), tables.table[0]);
-      row.tables = &tables;
-      pool_.run(component.blocks_high, [&](std::int64_t y, int) {
-        DequantIdctArgs args = row;
-        args.first_mcu = (y + component.block_y) * stored.blocks_wide + component.block_x;
-        std::vector<std::int16_t> blocks(static_cast<std::size_t>(component.blocks_wide) *
-                                         kBlockSize);
-        for (std::int64_t x = 0; x < component.blocks_wide; ++x)
-          stored.copy_block(args.first_mcu + x, blocks.data() + x * kBlockSize);
-        args.coefficients = blocks.data();
-        Exec exec;
-        (void)stages_.dequant_idct(args, exec);
-      });
-    }
-  }
-
-  void decode_intervals(std::int64_t per_task) {
+  void decode_intervals(const ScanHeader& scan, const CleanScan& clean,
+                        std::int64_t per_task) override {
+    mcus_.begin_scan(
+        {&scan, clean.bytes, clean.segments.back().first_byte, planes_, coefficients_});
     pool_.run(ceil_div(intervals_.reached(), per_task), [&](std::int64_t task, int worker) {
       const std::int64_t end = std::min((task + 1) * per_task, intervals_.reached());
       for (std::int64_t i = task * per_task; i < end; ++i) {
@@ -175,32 +225,58 @@ class CpuDecodePipeline final : public DecodePipeline {
     });
   }
 
+  void begin_progressive(std::size_t scans) override {
+    clean_scans_.resize(std::max(clean_scans_.size(), scans));
+  }
+  CleanScan unstuff(std::size_t scan, std::span<const std::uint8_t> data,
+                    std::uint64_t& consumed_bytes) override {
+    return clean_scans_[scan].unstuff(stages_, data, consumed_bytes);
+  }
+
+  /// A row of blocks at a time.
+  void transform_stored(std::size_t c) override {
+    const FrameHeader::Component& component = frame_.components[c];
+    const StoredBlocks& stored = stored_.blocks(c);
+    const ComponentSpec spec;
+    const int only = 0;
+    DequantTables tables{};
+    std::copy(stored_.quant(c).begin(), stored_.quant(c).end(), tables.table[0]);
+    const DequantIdctArgs row{
+        make_scan_layout(stored.blocks_wide * kBlockEdge, stored.blocks_high * kBlockEdge, &spec, 1,
+                         &only, 1, 0),
+        &tables,
+        0,
+        component.blocks_wide,
+        nullptr,
+        {planes_[c]}};
+    pool_.run(component.blocks_high, [&](std::int64_t y, int) {
+      DequantIdctArgs args = row;
+      args.first_mcu = (y + component.block_y) * stored.blocks_wide + component.block_x;
+      std::vector<std::int16_t> blocks(static_cast<std::size_t>(component.blocks_wide) *
+                                       kBlockSize);
+      for (std::int64_t x = 0; x < component.blocks_wide; ++x)
+        stored.copy_block(args.first_mcu + x, blocks.data() + x * kBlockSize);
+      args.coefficients = blocks.data();
+      Exec exec;
+      (void)stages_.dequant_idct(args, exec);
+    });
+  }
+
+  void convert(const ColorUpsampleArgs& rows, int /*worker*/) override {
+    Exec exec;
+    (void)stages_.color_upsample(rows, exec);  // CPU stages cannot fail
+  }
+
   const StageTable& stages_;
-  ThreadPool pool_;
-
-  // of the image
-  FrameHeader frame_;
-  bool scanned_[kMaxDecodedComponents] = {};
-  PlaneView planes_[kMaxDecodedComponents];
-  Buffer<std::uint8_t> plane_memory_[kMaxDecodedComponents];
-  StoredFrame* coefficients_ = nullptr;
-
-  // of the scan
   CleanBytes clean_;
-  ScanIntervals intervals_;
   McuDecoder mcus_;
-  FlatComponents flat_components_;
-
-  // of a progressive image
   std::vector<CleanBytes> clean_scans_;
-  ProgressiveFrame progressive_;
-  StoredFrame stored_;
 };
 
 }  // namespace
 
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages) {
-  return std::make_unique<CpuDecodePipeline>(threads, stages);
+  return std::make_unique<ReferenceDecodePipeline>(threads, stages);
 }
 
 }  // namespace zerorun

@@ -92,4 +92,7 @@ void copy_planes(const FrameHeader& frame, const PlaneView* planes,
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages);
 
+/// As make_cuda_encode_pipeline().
+Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device, int threads);
+
 }  // namespace zerorun

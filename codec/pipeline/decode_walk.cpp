@@ -8,7 +8,7 @@
 #include "codec/base/try.hpp"
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/syntax/sampling.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 

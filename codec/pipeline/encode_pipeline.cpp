@@ -1,15 +1,14 @@
-// The CPU encode pipeline: slices of the scan go through the stages on several threads.
+// The CPU encode pipeline of the reference stages: slices of the scan go through the stages on
+// several threads.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/encode_pipeline.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
-#include "codec/base/thread_pool.hpp"
 #include "codec/encode/bit_joiner.hpp"
-#include "codec/pipeline/sliced_encode_pipeline.hpp"
+#include "codec/pipeline/scan_slices.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
@@ -41,62 +40,29 @@ struct Scratch {
   std::vector<std::uint8_t> rows;
 };
 
-class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
+class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch> {
  public:
   CpuEncodePipeline(int threads, const StageTable& stages)
-      : stages_(stages), pool_(threads), scratch_(static_cast<std::size_t>(pool_.workers())) {}
-
-  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
-                      std::array<HuffmanSpec, 4>& specs) override {
-    start(setup);
-    if (setup.progressive) {
-      StoredBlocks* const blocks = reserve_blocks();
-      for_each_slice([this, blocks](std::int64_t i, Scratch& scratch) {
-        store_blocks(plan_[i], scratch, blocks);
-      });
-      return code_progressive(&pool_);
-    }
-    if (setup.huffman == HuffmanTables::optimal) {
-      SymbolCounts counts{};
-      count_slices(counts);
-      for (std::size_t t = 0; t < kEncodeTables; ++t)
-        specs[t] = optimal_huffman_spec(counts.count[t]);
-    } else {
-      specs = *setup.fixed_specs;
-    }
-    for (int t = 0; t < kEncodeTables; ++t)
-      fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables_);
-
-    for_each_slice([this](std::int64_t i, Scratch& scratch) {
-      const bool one_pass = setup_->huffman != HuffmanTables::optimal;
-      if (one_pass) to_symbols(plan_[i], scratch, scratch.symbols);
-      to_bits(i, scratch, one_pass ? scratch.symbols : state(i).symbols);
-    });
-    if (plan_.slices_are_parts()) join_parts();
-    return Status::ok();
-  }
+      : SlicedEncodePipeline(threads, 0), stages_(stages) {}
 
  private:
-  void load(const EncodeSetup& setup, const ConstFrameView& frame) override {
-    setup_ = &setup;
-    planes_.make(
-        setup, frame, [this](std::int64_t jobs, const auto& job) { pool_.run(jobs, job); },
-        [this](const ColorSubsampleArgs& rows, int worker) {
-          Exec exec;
-          exec.rows = &scratch_[static_cast<std::size_t>(worker)].rows;
-          (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
-        });
+  void convert(const ColorSubsampleArgs& rows, Scratch& scratch) override {
+    Exec exec;
+    exec.rows = &scratch.rows;
+    (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
   }
 
-  void start(const EncodeSetup& setup) override {
-    start_slices(setup);
+  void start() override {
     pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
   }
 
-  template <typename Job>
-  void for_each_slice(const Job& job) {
-    pool_.run(plan_.count(), [&](std::int64_t i, int worker) {
-      job(i, scratch_[static_cast<std::size_t>(worker)]);
+  void code_slices(const std::array<HuffmanSpec, 4>& specs) override {
+    for (int t = 0; t < kEncodeTables; ++t)
+      fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables_);
+    for_each_slice([this](std::int64_t i, Scratch& scratch) {
+      const bool one_pass = !has_optimal_tables();
+      if (one_pass) to_symbols(plan_[i], scratch, scratch.symbols);
+      to_bits(i, scratch, one_pass ? scratch.symbols : state(i).symbols);
     });
   }
 
@@ -117,7 +83,7 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
     return zz + (lead_in ? per_mcu * kBlockSize : 0);
   }
 
-  void store_blocks(const Slice& slice, Scratch& scratch, const StoredBlocks* blocks) {
+  void store_blocks(const Slice& slice, Scratch& scratch, const StoredBlocks* blocks) override {
     const std::int16_t* zz = to_coefficients(slice, false, scratch);
     for (std::int64_t mcu = slice.first_mcu; mcu < slice.first_mcu + slice.mcus; ++mcu)
       for (std::int32_t i = 0; i < layout().blocks_per_mcu; ++i, zz += kBlockSize) {
@@ -207,13 +173,12 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
         exec);
   }
 
-  void join_parts() {
-    pool_.run(layout().intervals(), [&](std::int64_t interval, int worker) {
+  void join_parts() override {
+    run_jobs(layout().intervals(), [&](std::int64_t interval, Scratch& scratch) {
       const std::int64_t begin = plan_.first_slice(interval), end = plan_.end_slice(interval);
       std::uint64_t bits = 0;
       for (std::int64_t s = begin; s < end; ++s) bits += state(s).packed_bits;
-      std::uint8_t* joined = scratch_[static_cast<std::size_t>(worker)].packed.reserve(
-          static_cast<std::int64_t>(bits / 8 + 8));
+      std::uint8_t* joined = scratch.packed.reserve(static_cast<std::int64_t>(bits / 8 + 16));
       BitJoiner joiner(joined);
       for (std::int64_t s = begin; s < end; ++s)
         joiner.append(state(s).packed.data(), state(s).packed_bits);
@@ -223,8 +188,6 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
   }
 
   const StageTable& stages_;
-  ThreadPool pool_;
-  std::vector<Scratch> scratch_;  // one a worker
   HuffmanEncodeTables tables_;
 };
 

@@ -89,4 +89,9 @@ class EncodePipeline {
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<EncodePipeline> make_cpu_encode_pipeline(int threads, const StageTable& stages);
 
+/// The pipeline of the CUDA backend, defined in cuda/. Precondition: cuda_backend_devices() lists
+/// `device` as usable. `threads` copy pageable frames: 0 = as many as helps. Errors: out_of_memory,
+/// device_failure.
+Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int device, int threads);
+
 }  // namespace zerorun

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "codec/base/try.hpp"
-#include "codec/pipeline/tune_rules.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"

@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
-#include "codec/base/thread_pool.hpp"
+#include "codec/encode/bit_joiner.hpp"
+#include "codec/encode/byte_stuff.hpp"
 #include "codec/fast/color_rows.hpp"
 #include "codec/fast/encode_slice.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
-#include "codec/pipeline/sliced_encode_pipeline.hpp"
-#include "codec/pipeline/thread_limits.hpp"
-#include "codec/pipeline/stage_table.hpp"
+#include "codec/pipeline/scan_slices.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -37,53 +35,20 @@ struct Scratch {
   std::vector<std::uint8_t> rows;
 };
 
-class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
+class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch> {
  public:
   FastEncodePipeline(int threads, CpuTarget target)
-      : kernels_(fast::encode_kernels(target)),
-        colors_(fast::color_kernels(target)),
-        pool_(threads),
-        scratch_(static_cast<std::size_t>(pool_.workers())) {}
-
-  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
-                      std::array<HuffmanSpec, 4>& specs) override {
-    start(setup);
-    if (setup.progressive) {
-      StoredBlocks* const blocks = reserve_blocks();
-      for_each_slice([this, blocks](std::int64_t i, Scratch& scratch) {
-        fast::store_slice(coding_, {plan_[i].first_mcu, plan_[i].mcus}, *scratch.run, blocks);
-      });
-      return code_progressive(is_small() ? nullptr : &pool_);
-    }
-    if (setup.huffman == HuffmanTables::optimal) {
-      code_with_optimal_tables(specs);
-    } else {
-      specs = *setup.fixed_specs;
-      const fast::CodeTables& codes = fixed_codes(*setup.fixed_specs);
-      for_each_slice([this, &codes](std::int64_t i, Scratch& scratch) {
-        const Slice slice = plan_[i];
-        fast::SliceBits out = reserve_bits(slice, scratch);
-        fast::code_slice(coding_, {slice.first_mcu, slice.mcus}, plan_.slices_are_parts(), codes,
-                         *scratch.run, out);
-        finish_slice(i, out);
-      });
-    }
-    if (plan_.slices_are_parts()) join_parts();
-    return Status::ok();
-  }
+      : SlicedEncodePipeline(threads, ThreadLimits().blocks),
+        kernels_(fast::encode_kernels(target)),
+        colors_(fast::color_kernels(target)) {}
 
  private:
-  void load(const EncodeSetup& setup, const ConstFrameView& frame) override {
-    setup_ = &setup;
-    planes_.make(
-        setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
-        [this](const ColorSubsampleArgs& rows, int worker) {
-          fast::color_subsample(colors_, rows, scratch_[static_cast<std::size_t>(worker)].rows);
-        });
+  void convert(const ColorSubsampleArgs& rows, Scratch& scratch) override {
+    fast::color_subsample(colors_, rows, scratch.rows);
   }
 
-  void start(const EncodeSetup& setup) override {
-    start_slices(setup);
+  void start() override {
+    const EncodeSetup& setup = *setup_;
     pieces_.start(plan_.count());
     for (std::size_t t = 0; t < 2; ++t)
       if (quant_table_[t] != setup.quant[t]) {
@@ -96,24 +61,6 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
                quant_,
                setup.tune.active() ? &setup.tune : nullptr,
                {setup.divisors.table[0][0], setup.divisors.table[1][0]}};
-  }
-
-  bool is_small() const { return layout().blocks() < ThreadLimits().blocks; }
-
-  template <typename Job>
-  void run_jobs(std::int64_t jobs, const Job& job) {
-    if (is_small()) {
-      for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
-    } else {
-      pool_.run(jobs, std::cref(job));  // no copy: nothing is allocated
-    }
-  }
-
-  template <typename Job>
-  void for_each_slice(const Job& job) {
-    run_jobs(plan_.count(), [&](std::int64_t i, int worker) {
-      job(i, scratch_[static_cast<std::size_t>(worker)]);
-    });
   }
 
   /// Makes the tables when the specifications change.
@@ -157,23 +104,27 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
     for (const Scratch& scratch : scratch_) fast::add_symbol_counts(*scratch.counts, total);
   }
 
-  void code_with_optimal_tables(std::array<HuffmanSpec, 4>& specs) {
-    SymbolCounts total{};
-    count_slices(total);
-    HuffmanEncodeTables tables;
-    for (int t = 0; t < kEncodeTables; ++t) {
-      specs[static_cast<std::size_t>(t)] = optimal_huffman_spec(total.count[t]);
-      fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables);
-    }
-    fast::CodeTables codes;
-    fast::fill_code_tables(tables, codes);
+  void code_slices(const std::array<HuffmanSpec, 4>& specs) override {
+    const bool one_pass = !has_optimal_tables();
+    fast::CodeTables optimal;
+    if (!one_pass) fast::fill_code_tables(specs, optimal);
+    const fast::CodeTables& codes = one_pass ? fixed_codes(*setup_->fixed_specs) : optimal;
     for_each_slice([&](std::int64_t i, Scratch& scratch) {
       const Slice slice = plan_[i];
+      const fast::SliceRange range{slice.first_mcu, slice.mcus};
+      const bool is_part = plan_.slices_are_parts();
       fast::SliceBits out = reserve_bits(slice, scratch);
-      fast::code_slice_tokens(coding_, {slice.first_mcu, slice.mcus}, state(i).tokens.data(),
-                              state(i).first_token.data(), plan_.slices_are_parts(), codes, out);
+      if (one_pass)
+        fast::code_slice(coding_, range, is_part, codes, *scratch.run, out);
+      else
+        fast::code_slice_tokens(coding_, range, state(i).tokens.data(), state(i).first_token.data(),
+                                is_part, codes, out);
       finish_slice(i, out);
     });
+  }
+
+  void store_blocks(const Slice& slice, Scratch& scratch, const StoredBlocks* blocks) override {
+    fast::store_slice(coding_, {slice.first_mcu, slice.mcus}, *scratch.run, blocks);
   }
 
   /// Writes intervals with the markers behind them, but none behind the last of the scan or, if it
@@ -197,7 +148,7 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
 
   /// Each part begins in the middle of a byte, with the last bits of the part before it, and leaves
   /// its own last bits to the next part.
-  void join_parts() {
+  void join_parts() override {
     std::uint64_t before = 0;
     for (std::int64_t i = 0; i < plan_.count(); ++i) {
       state(i).bits_before = before;
@@ -207,11 +158,11 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
       const Slice slice = plan_[i];
       const std::uint64_t bits = state(i).packed_bits, lead = state(i).bits_before % 8;
       std::uint8_t* joined = scratch.packed.reserve(static_cast<std::int64_t>(bits / 8 + 32));
-      fast::BitJoiner joiner(joined);
+      BitJoiner joiner(joined);
       if (lead > 0) {
         // A part that does not end an interval has kSliceMcus MCUs, so more than a byte.
         std::uint8_t last[16] = {};
-        last[0] = fast::last_bits(state(i - 1).packed.data(), state(i - 1).packed_bits, lead);
+        last[0] = last_bits(state(i - 1).packed.data(), state(i - 1).packed_bits, lead);
         joiner.append(last, lead);
       }
       joiner.append(state(i).packed.data(), bits);
@@ -222,8 +173,6 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
 
   const fast::EncodeKernels& kernels_;
   const fast::ColorKernels& colors_;
-  ThreadPool pool_;
-  std::vector<Scratch> scratch_;  // one a worker
   std::array<QuantTable, 2> quant_table_{};
   fast::QuantRows quant_[2];
   fast::FrameCoding coding_{};

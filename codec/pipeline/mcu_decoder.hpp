@@ -8,7 +8,7 @@
 #include "codec/base/buffer.hpp"
 #include "codec/decode/dequant_idct.hpp"
 #include "codec/decode/huffman_decode.hpp"
-#include "codec/decode/interval_state.hpp"
+#include "codec/decode/restart_plan.hpp"
 #include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"

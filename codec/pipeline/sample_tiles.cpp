@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "codec/base/try.hpp"
+#include "codec/pipeline/image_part.hpp"
 
 namespace zerorun {
 namespace {
@@ -24,17 +25,15 @@ int square_root(std::int64_t n) {
 void copy_tile(const ConstFrameView& from, int x, int y, const FrameView& to, int to_x, int to_y) {
   for (int p = 0; p < plane_count(from.format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
-    const auto offset = [&](int column) {
-      return column == 0 ? std::size_t{0} : plane_row_bytes(from.format, p, column);
+    const auto place = [&](const auto& frame, int column, int row) {
+      const PlaneOffset offset = region_offset(frame.format, p, column, row);
+      return frame.data[plane] + offset.rows * frame.stride_bytes[plane] + offset.bytes;
     };
-    const auto row_of = [&](int row) {
-      return row == 0 ? std::ptrdiff_t{0} : plane_rows(from.format, p, row);
-    };
-    const std::uint8_t* in = from.data[plane] + row_of(y) * from.stride_bytes[plane] + offset(x);
-    std::uint8_t* out = to.data[plane] + row_of(to_y) * to.stride_bytes[plane] + offset(to_x);
-    for (std::ptrdiff_t row = 0; row < row_of(kTile); ++row)
+    const std::uint8_t* in = place(from, x, y);
+    std::uint8_t* out = place(to, to_x, to_y);
+    for (std::ptrdiff_t row = 0; row < plane_rows(from.format, p, kTile); ++row)
       std::memcpy(out + row * to.stride_bytes[plane], in + row * from.stride_bytes[plane],
-                  offset(kTile));
+                  plane_row_bytes(from.format, p, kTile));
   }
 }
 

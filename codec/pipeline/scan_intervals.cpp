@@ -1,13 +1,181 @@
-// The restart intervals of a scan on the CPU: where the data of each lie, and how far it is
-// decoded.
+// The restart intervals of a scan.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/scan_intervals.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
 
+#include "codec/decode/dequant_idct.hpp"
 #include "codec/pipeline/image_part.hpp"
 
 namespace zerorun {
+
+namespace {
+
+/// The value of all samples of a block that has a coefficient DC alone.
+std::uint8_t flat_sample(std::int16_t dc, std::uint16_t quant) {
+  DequantTables tables{};
+  tables.table[0][0] = quant;
+  const ComponentSpec spec;
+  const int first = 0;
+  std::int16_t block[kBlockSize] = {dc};
+  std::uint8_t samples[kBlockSize];
+  const PlaneView plane{samples, kBlockEdge, kBlockEdge, kBlockEdge};
+  Exec exec;
+  (void)dequant_idct_cpu({make_scan_layout(kBlockEdge, kBlockEdge, &spec, 1, &first, 1, 0),
+                          &tables,
+                          0,
+                          1,
+                          block,
+                          {plane}},
+                         exec);
+  return samples[0];
+}
+
+}  // namespace
+
+void FlatComponents::begin() {
+  for (Component& component : components_) component.runs.clear();
+}
+
+void FlatComponents::set(const ScanHeader& scan, std::span<const FlatMcus> flat) {
+  for (std::size_t i = 0; i < scan.components.size(); ++i) {
+    Component& component = components_[scan.components[i]];
+    component.layout = scan.layout;
+    component.index = static_cast<int>(i);
+    component.quant = scan.quant[i][0];
+    component.runs.clear();
+    for (const FlatMcus& mcus : flat) component.runs.push_back({mcus.first, mcus.end, mcus.dc[i]});
+  }
+}
+
+template <typename Fill>
+void FlatComponents::fill_mcu_row(const Component& component, std::int64_t row, const Fill& fill) {
+  const ScanLayout& layout = component.layout;
+  const ScanLayout::Component& shape = layout.component[component.index];
+  const std::int64_t start = row * layout.mcus_wide, stop = start + layout.mcus_wide;
+  const auto y = static_cast<std::int32_t>(row * shape.v);
+  auto run = std::ranges::upper_bound(component.runs, start, {}, &Run::end);
+  for (; run != component.runs.end() && run->first < stop; ++run) {
+    const auto x = static_cast<std::int32_t>((std::max(run->first, start) - start) * shape.h);
+    const auto x_end = static_cast<std::int32_t>((std::min(run->end, stop) - start) * shape.h);
+    fill(Blocks{x, std::min(x_end, shape.blocks_wide), y, std::min(y + shape.v, shape.blocks_high),
+                run->dc});
+  }
+}
+
+template <typename Fill>
+void FlatComponents::for_each(ThreadPool& pool, const Fill& fill) const {
+  for (int c = 0; c < kMaxDecodedComponents; ++c) {
+    const Component& component = components_[c];
+    if (component.runs.empty()) continue;
+    pool.run(component.layout.mcus_high, [&](std::int64_t row, int) {
+      fill_mcu_row(component, row, [&](const Blocks& blocks) { fill(c, blocks); });
+    });
+  }
+}
+
+void FlatComponents::fill_planes(ThreadPool& pool, const PlaneView* planes) const {
+  for_each(pool, [&](int c, const Blocks& blocks) {
+    const PlaneView& plane = planes[c];
+    // All transforms give the same sample.
+    const std::int32_t edge = kBlockEdge >> plane.shrink;
+    const std::int32_t x = std::max(0, (blocks.x - plane.block_x) * edge);
+    const std::int32_t x_end = std::min((blocks.x_end - plane.block_x) * edge, plane.width);
+    if (plane.data == nullptr || x >= x_end) return;
+    const std::uint8_t sample = flat_sample(blocks.dc, components_[c].quant);
+    const std::int32_t y_end = std::min((blocks.y_end - plane.block_y) * edge, plane.height);
+    for (std::int32_t y = std::max(0, (blocks.y - plane.block_y) * edge); y < y_end; ++y)
+      std::memset(plane.data + y * plane.stride_bytes + x, sample,
+                  static_cast<std::size_t>(x_end - x));
+  });
+}
+
+void FlatComponents::fill_coefficients(ThreadPool& pool, StoredFrame& out) const {
+  for_each(pool, [&](int c, const Blocks& blocks) {
+    const StoredBlocks& to = out.blocks()[c];
+    for (std::int32_t y = blocks.y; y < blocks.y_end; ++y) {
+      const std::int64_t row = std::int64_t{y} * to.blocks_wide;
+      std::fill(to.dc + row + blocks.x, to.dc + row + blocks.x_end, blocks.dc);
+      std::fill(to.nonzero + row + blocks.x, to.nonzero + row + blocks.x_end, std::uint64_t{0});
+    }
+  });
+}
+
+namespace {
+
+Status problem_at(Errc code, std::string detail, std::uint64_t offset, std::int64_t interval) {
+  return Status(code, std::move(detail))
+      .at_byte(static_cast<std::int64_t>(offset))
+      .in_interval(interval);
+}
+
+/// The order is broken where the segment begins. Its marker lies before that.
+Status order_problem(std::span<const EntropySegment> segments, const RestartPlan& plan) {
+  constexpr std::uint64_t kMarkerBytes = 2;
+  const std::uint64_t begin =
+      segments[static_cast<std::size_t>(plan.first_problem_segment)].source_byte;
+  Status problem(Errc::restart_out_of_order);
+  if (plan.only_surplus)
+    problem = Status(Errc::extraneous_data,
+                     std::to_string(segments.back().source_byte - begin + kMarkerBytes) +
+                         " bytes from a restart marker behind the last interval on");
+  return std::move(problem).at_byte(static_cast<std::int64_t>(begin));
+}
+
+}  // namespace
+
+std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySegment& segment,
+                            std::uint64_t clean) {
+  std::uint64_t at = segment.source_byte, seen = segment.first_byte;
+  while (seen < clean && at < data.size()) {
+    // Up to the next FF each byte is a clean one; a scan has hundreds of them in a row.
+    const std::uint64_t most = std::min<std::uint64_t>(clean - seen, data.size() - at);
+    const void* const ff = std::memchr(data.data() + at, 0xFF, static_cast<std::size_t>(most));
+    const std::uint64_t plain =
+        ff == nullptr
+            ? most
+            : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(ff) - data.data()) - at;
+    at += plain;
+    seen += plain;
+    if (ff == nullptr) continue;
+    // One clean byte: FF, more FF and 00.
+    ++seen;
+    while (at < data.size() && data[at] == 0xFF) ++at;
+    ++at;
+  }
+  return std::min<std::uint64_t>(at, data.size());
+}
+
+void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegment> segments,
+                 const RestartPlan& plan, std::span<const IntervalResult> intervals,
+                 ScanOutcome& outcome) {
+  outcome.intervals = static_cast<std::int64_t>(intervals.size());
+  const auto note = [&](Status problem) {
+    if (outcome.problem || problem.byte_offset() < outcome.problem.byte_offset())
+      outcome.problem = std::move(problem);
+  };
+  if (plan.first_problem_segment >= 0) note(order_problem(segments, plan));
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const IntervalResult& result = intervals[i];
+    const std::int64_t segment = plan.segment_of_interval[i];
+    const bool lost = segment == kLostInterval;
+    if (lost || result.fault != Errc::ok) ++outcome.concealed_intervals;
+    const bool spare = result.fault == Errc::ok && result.end_bit - result.bit >= 8;
+    if (lost || (result.fault == Errc::ok && !spare)) continue;
+    if (!outcome.problem && segments[static_cast<std::size_t>(segment)].source_byte >
+                                static_cast<std::uint64_t>(outcome.problem.byte_offset()))
+      continue;  // it is not the first: no need to walk through the data
+    const std::uint64_t clean = spare ? (result.bit + 7) / 8 : result.bit / 8;
+    const std::uint64_t offset =
+        source_offset(data, segments[static_cast<std::size_t>(segment)], clean);
+    note(problem_at(spare ? Errc::extraneous_data : result.fault,
+                    spare ? std::to_string((result.end_bit - result.bit) / 8) + " bytes" : "",
+                    offset, static_cast<std::int64_t>(i)));
+  }
+}
 
 void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegment> segments) {
   segments_ = segments;

@@ -1,14 +1,19 @@
-// How the CPU encode pipelines share out a frame: component planes, slices of the scan, and the
-// finished pieces of its bytes.
+// What the two CPU encode pipelines share: component planes, slices of the scan, the finished
+// pieces of its bytes, and the order of the steps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
+#include "codec/base/thread_pool.hpp"
 #include "codec/encode/color_subsample.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 
 namespace zerorun {
@@ -66,17 +71,17 @@ class ScanPieces {
 /// The planes that the scan is made from: those of the caller's frame, or converted ones.
 class ComponentPlanes {
  public:
-  /// If the frame has to be converted: run(jobs, job) runs job(i, worker) for all i, which calls
-  /// convert(args, worker) for a row of MCUs.
+  /// If the frame has to be converted: run(jobs, job) runs job(i, scratch) for all i, which
+  /// calls convert(args, scratch) for a row of MCUs.
   template <typename Run, typename Convert>
   void make(const EncodeSetup& setup, const ConstFrameView& frame, const Run& run,
             const Convert& convert) {
     if (refer(setup, frame)) return;
     const ColorSubsampleArgs args = reserve(setup, frame);
-    run(setup.layout.mcus_high, [&](std::int64_t mcu_row, int worker) {
+    run(setup.layout.mcus_high, [&](std::int64_t mcu_row, auto& scratch) {
       ColorSubsampleArgs rows = args;
       rows.first_row = static_cast<std::int32_t>(mcu_row) * args.row_count;
-      convert(rows, worker);
+      convert(rows, scratch);
     });
   }
 
@@ -89,6 +94,175 @@ class ComponentPlanes {
 
   Buffer<std::uint8_t> memory_[kMaxComponents];
   ConstPlaneView planes_[kMaxComponents];
+};
+
+/// `SliceState` is what is kept of a slice between the steps, `Scratch` a worker's memory.
+template <typename SliceState, typename Scratch>
+class SlicedEncodePipeline : public EncodePipeline {
+ public:
+  /// Pictures of fewer than `least_blocks` are coded by one thread.
+  SlicedEncodePipeline(int threads, std::int64_t least_blocks)
+      : pool_(threads),
+        scratch_(static_cast<std::size_t>(pool_.workers())),
+        least_blocks_(least_blocks) {}
+
+  Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
+                     std::array<HuffmanSpec, 4>& specs) final {
+    load(setup, frame);
+    return encode_again(setup, frame, specs);
+  }
+
+  Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
+                      std::array<HuffmanSpec, 4>& specs) final {
+    start_slices(setup);
+    if (setup.progressive) {
+      StoredBlocks* const blocks = reserve_blocks();
+      for_each_slice([this, blocks](std::int64_t i, Scratch& scratch) {
+        store_blocks(plan_[i], scratch, blocks);
+      });
+      return code_progressive(layout().blocks() < least_blocks_ ? nullptr : &pool_);
+    }
+    if (has_optimal_tables()) {
+      SymbolCounts counts{};
+      count_slices(counts);
+      for (std::size_t t = 0; t < kEncodeTables; ++t)
+        specs[t] = optimal_huffman_spec(counts.count[t]);
+    } else {
+      specs = *setup.fixed_specs;
+    }
+    code_slices(specs);
+    if (plan_.slices_are_parts()) join_parts();
+    return Status::ok();
+  }
+
+  Status count_symbols(const EncodeSetup& setup, const ConstFrameView& frame, bool is_again,
+                       SymbolCounts& counts) final {
+    if (!is_again) load(setup, frame);
+    start_slices(setup);
+    counts = {};
+    count_slices(counts);
+    return Status::ok();
+  }
+
+  std::uint64_t scan_bytes() const final {
+    return is_progressive_ ? scans_.size() : pieces_.bytes();
+  }
+
+  Status copy_scan(std::byte* out) const final {
+    if (is_progressive_)
+      std::memcpy(out, scans_.data(), scans_.size());
+    else
+      pieces_.copy(out);
+    return Status::ok();
+  }
+
+ protected:
+  /// Converts rows of the frame to component planes.
+  virtual void convert(const ColorSubsampleArgs& rows, Scratch& scratch) = 0;
+  /// Begins a coding or a counting of the planes.
+  virtual void start() = 0;
+  /// Keeps what the slices are coded from, and adds up how many symbols there are of each kind.
+  virtual void count_slices(SymbolCounts& total) = 0;
+  /// Codes the slices, which have been counted if tables are optimal: to pieces or, of slices that
+  /// are parts, to what join_parts() makes pieces of.
+  virtual void code_slices(const std::array<HuffmanSpec, 4>& specs) = 0;
+  virtual void join_parts() = 0;
+  /// Stores the blocks of a slice that hold samples. `blocks`: one a component; AC in zig-zag
+  /// order.
+  virtual void store_blocks(const Slice& slice, Scratch& scratch, const StoredBlocks* blocks) = 0;
+
+  template <typename Job>
+  void run_jobs(std::int64_t jobs, const Job& job) {
+    if (layout().blocks() < least_blocks_) {
+      for (std::int64_t i = 0; i < jobs; ++i) job(i, scratch_[0]);
+    } else {
+      const auto run = [&](std::int64_t i, int worker) {
+        job(i, scratch_[static_cast<std::size_t>(worker)]);
+      };
+      pool_.run(jobs, std::cref(run));  // no copy: nothing is allocated
+    }
+  }
+  template <typename Job>
+  void for_each_slice(const Job& job) {
+    run_jobs(plan_.count(), job);
+  }
+
+  const ScanLayout& layout() const { return setup_->layout; }
+  bool has_optimal_tables() const { return setup_->huffman == HuffmanTables::optimal; }
+  SliceState& state(std::int64_t slice) { return states_[static_cast<std::size_t>(slice)]; }
+
+  const EncodeSetup* setup_ = nullptr;
+  SlicePlan plan_;
+  ScanPieces pieces_;
+  ComponentPlanes planes_;
+  ThreadPool pool_;
+  std::vector<Scratch> scratch_;  ///< one a worker
+
+ private:
+  /// Makes the component planes.
+  void load(const EncodeSetup& setup, const ConstFrameView& frame) {
+    setup_ = &setup;
+    planes_.make(
+        setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
+        [this](const ColorSubsampleArgs& rows, Scratch& scratch) { convert(rows, scratch); });
+  }
+
+  /// The blocks of the frame's components, to be filled: AC in zig-zag order.
+  StoredBlocks* reserve_blocks() {
+    for (int c = 0; c < layout().components; ++c) {
+      const ScanLayout::Component& shape = layout().component[c];
+      const std::int64_t blocks = std::int64_t{shape.blocks_wide} * shape.blocks_high;
+      BlockMemory& memory = block_memory_[c];
+      coefficients_.blocks[c] = {shape.blocks_wide, shape.blocks_high, memory.dc.reserve(blocks),
+                                 memory.nonzero.reserve(blocks),
+                                 memory.ac.reserve(blocks * kBlockSize)};
+    }
+    return coefficients_.blocks;
+  }
+
+  /// Codes them. `pool`: as for CoefficientCoder.
+  Status code_progressive(ThreadPool* pool) {
+    frame_.width = setup_->width;
+    frame_.height = setup_->height;
+    frame_.components.clear();
+    for (int c = 0; c < layout().components; ++c) {
+      const bool is_luma = c == 0;
+      frame_.components.push_back(
+          {c + 1, is_luma ? setup_->h_max : 1, is_luma ? setup_->v_max : 1, is_luma ? 0 : 1});
+    }
+    coefficients_.frame = &frame_;
+    coefficients_.is_zigzag = true;
+    scans_.clear();
+    is_progressive_ = true;
+    const int interval = setup_->restart_rows > 0 ? 0 : layout().restart_interval;
+    return coder_.code_scans(coefficients_,
+                             {CoefficientCoding::Scans::searched, interval, setup_->restart_rows},
+                             pool, scans_);
+  }
+
+  void start_slices(const EncodeSetup& setup) {
+    setup_ = &setup;
+    is_progressive_ = false;
+    plan_ = SlicePlan(setup.layout);
+    if (states_.size() < static_cast<std::size_t>(plan_.count()))
+      states_.resize(static_cast<std::size_t>(plan_.count()));
+    start();
+  }
+
+  struct BlockMemory {
+    Buffer<std::int16_t> dc, ac;
+    Buffer<std::uint64_t> nonzero;
+  };
+
+  const std::int64_t least_blocks_;
+  std::vector<SliceState> states_;
+  // Of a progressive stream.
+  bool is_progressive_ = false;
+  BlockMemory block_memory_[kMaxComponents];
+  FrameHeader frame_;
+  CoefficientFrame coefficients_;
+  CoefficientCoder coder_;
+  std::vector<std::uint8_t> scans_;
 };
 
 }  // namespace zerorun

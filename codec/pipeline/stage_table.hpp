@@ -48,6 +48,11 @@ struct StageTable {
 #undef ZR_STAGE_MEMBER
 };
 
-const StageTable& cpu_stages();
+inline const StageTable& cpu_stages() {
+#define ZR_STAGE_FUNCTION(name, Args) .name = name##_cpu,
+  static constexpr StageTable kTable{ZR_STAGES(ZR_STAGE_FUNCTION)};
+#undef ZR_STAGE_FUNCTION
+  return kTable;
+}
 
 }  // namespace zerorun

@@ -1,6 +1,6 @@
 // Parameters -> the rules by which coefficients are decided.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/tune_rules.hpp"
+#include "codec/pipeline/encode_setup.hpp"
 
 #include <algorithm>
 
@@ -19,51 +19,22 @@ struct Weights {
 /// Half the worth at 2^16.5.
 constexpr Masking kWideMasking{92682, 0};
 
-/// For all samplings but 4:2:0, and for 4:2:0. By rate, 14, 19 and 25 bits saved 17.0, 17.3 and
-/// 17.1 % at equal SSIMULACRA2 (six parts of photos, 4:2:0). Text: 19, 25 and 35 saved 14.2, 14.3
-/// and 13.9 %, and 6.6, 8.2 and 9.2 % at equal PSNR. At high rates 8.7 bits is the slope of rate
-/// and squared error.
-///
-/// GPU encoders keep rules as long as weight, flags and tables are the same (same_tables() of
-/// cuda/encode/frame_encoder.cpp), so where chroma's bits differ the weights do too.
+// For all samplings but 4:2:0, and for 4:2:0. GPU encoders keep rules as long as weight, flags and
+// tables are the same (same_tables() of cuda/encode/frame_encoder.cpp), so where chroma's bits
+// differ the weights do too.
+
+/// 19, 25 and 35 bits save 14.2, 14.3 and 13.9 % of text at equal SSIMULACRA2.
 constexpr Weights kText[2] = {{27 * 256, 12, kWideMasking}, {26 * 256, 13, kWideMasking}};
+/// At high rates 8.7 bits is the slope of rate and squared error.
 constexpr Weights kPsnr{9 * 256, 16, {}};
-/// Photos in one pass, by a dead zone that is narrower among other coefficients. Percent saved by
-/// 14 parts of photos (kodim06, 09, 10 and 11, two mosaics and a street) at quality 50, 80 and 92
-/// in 4:2:0 with standard Huffman tables, at equal SSIMULACRA2, PSNR, MS-SSIM and PSNR-HVS-M.
-/// `near`: positions to the next likely one.
-///
-///   weight  half at  limit  near
-///       19    92682      0     -   14.3   9.2  2.9  -2.9  one zone, up to one step
-///       30     8192   8/32     -   14.3   9.1  2.8  -3.0  one zone
-///       13    16384   8/32     3   15.3   9.2  4.7  -0.3  a narrow zone that widens with k
-///       17    12288   7/32     2   15.3   9.9  4.4  -0.9
-///       17     8192   7/32     2   15.3   9.2  4.6  -0.6
-///       19     8192   7/32     2   15.3   9.8  4.4  -1.0  18 and 19 chosen
-///       21     8192   7/32     2   15.3  10.3  4.2  -1.4
-///       25     4096   7/32     2   15.2  10.5  4.0  -1.5
-///
-/// The exact bits of each 1 behind the zeros before it and before those behind it save 16.0. Tables
-/// trained for this mode save 0.5 more at quality 80, but cost 0.7 by each other metric.
+/// Photos in one pass, by a dead zone that is narrower among other coefficients: 15.3, 9.8, 4.4 and
+/// -1.0 % saved at equal SSIMULACRA2, PSNR, MS-SSIM and PSNR-HVS-M (14 parts of photos, 4:2:0,
+/// quality 50, 80 and 92). One zone up to one step, with kWideMasking: 14.3, 9.2, 2.9 and -2.9.
 constexpr Masking kOnePassMasking{1 << 13, 7};
 constexpr Weights kPhoto[2] = {{19 * 256, 12, kOnePassMasking}, {18 * 256, 13, kOnePassMasking}};
 /// Photos by rate: texture hides errors from a lower energy on, and up to a limit; chroma is kept
-/// more, which metrics of luma alone count as a loss. Percent saved by the 11 photos of
-/// tests/rd/README.md in 4:2:0, at equal SSIMULACRA2, PSNR, MS-SSIM and PSNR-HVS-M:
-///
-///   weight  half at  limit  chroma bits
-///       19    92682      0           13   16.0  16.1  4.9  -2.3
-///       19    92682      0            9   16.2  15.9  4.6  -2.5
-///       23    37073      0           10   16.4  13.6  5.4  -1.8  a part loses 20 % by PSNR
-///       21    13902  10/32            9   16.7  15.7  5.0  -1.8  a lower weight below quality 75
-///       24    12288   5/32            9   17.0  14.4  5.5  -1.2
-///       25     8192   4/32            9   17.3  12.9  5.9  -0.5
-///       22     8192   5/32            9   17.2  13.2  5.9  -0.4
-///       25     8192   5/32            9   17.2  13.9  5.7  -0.8  chosen
-///
-/// Ten parts, four of them of other photos: 15.0 before, 15.7 now. Not worth it: weights that rise
-/// or fall with the frequency (they win by one metric what they lose by others), a lower weight
-/// below quality 75 (0.1), code lengths of trained tables instead of Annex K's (0.0).
+/// more, which metrics of luma alone count as a loss. 17.2, 13.9, 5.7 and -0.8 % saved by the same
+/// metrics (the 11 photos of tests/rd/README.md); with kWideMasking 16.0, 16.1, 4.9 and -2.3.
 constexpr Masking kLimitedMasking{1 << 13, 5};
 constexpr Weights kBestPhoto[2] = {{24 * 256, 10, kLimitedMasking}, {25 * 256, 9, kLimitedMasking}};
 /// For Tune::exact with thrift: magnitudes just above one half become 0 instead of 1, and each step

@@ -8,7 +8,6 @@
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/encode_setup.hpp"
-#include "codec/pipeline/tune_rules.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {

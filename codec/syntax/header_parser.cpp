@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/try.hpp"
@@ -17,6 +18,10 @@ namespace {
 std::string hex(std::uint8_t code) {
   constexpr const char* kDigits = "0123456789ABCDEF";
   return {'F', 'F', ' ', kDigits[code >> 4], kDigits[code & 15]};
+}
+
+bool starts_with(std::span<const std::uint8_t> bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
 }
 
 /// The error for a frame header that is not SOF0, SOF1 or SOF2 (T.81 Table B.1), by the low four
@@ -333,6 +338,211 @@ void HeaderParser::note_progression(const ScanHeader& scan) {
     note_problem(fail(Errc::bad_scan_header,
                       "a progressive scan is not the next one of its "
                       "coefficients"));
+}
+
+// Quantisation and Huffman tables (T.81 B.2.4).
+
+Status HeaderParser::read_dqt(Bytes payload) {
+  while (!payload.empty()) {
+    const int precision = payload[0] >> 4, destination = payload[0] & 15;
+    if (precision > 1 || destination > 3)
+      return fail(Errc::bad_quant_table, "precision " + std::to_string(precision) +
+                                             ", destination " + std::to_string(destination));
+    const std::size_t bytes = precision == 0 ? 64 : 128;
+    if (payload.size() < 1 + bytes)
+      return fail(Errc::bad_segment_length, "the DQT segment ends inside a table");
+    QuantTable& table = quant_[static_cast<std::size_t>(destination)].emplace();
+    for (std::size_t k = 0; k < kBlockSize; ++k)
+      table[kNaturalOfZigzag[k]] =
+          static_cast<std::uint16_t>(precision == 0 ? payload[1 + k] : be16(payload, 1 + 2 * k));
+    payload = payload.subspan(1 + bytes);
+  }
+  return Status::ok();
+}
+
+Status HeaderParser::read_dht(Bytes payload) {
+  while (!payload.empty()) {
+    if (payload.size() < 17) return fail(Errc::bad_huffman_table, "the DHT segment is too short");
+    const int table_class = payload[0] >> 4, destination = payload[0] & 15;
+    if (table_class > 1 || destination > 3)
+      return fail(Errc::bad_huffman_table, "class " + std::to_string(table_class) +
+                                               ", destination " + std::to_string(destination));
+    HuffmanSpec spec;
+    std::copy_n(payload.begin() + 1, kMaxCodeBits, spec.bits.begin() + 1);
+    const auto count = static_cast<std::size_t>(spec.count());
+    if (count > 256 || count > payload.size() - 17)
+      return fail(Errc::bad_huffman_table,
+                  std::to_string(count) + " symbols are promised, the segment holds " +
+                      std::to_string(std::min<std::size_t>(payload.size() - 17, 256)));
+    std::copy_n(payload.begin() + 17, count, spec.values.begin());
+    (table_class == 0 ? dc_ : ac_)[static_cast<std::size_t>(destination)] = spec;
+    payload = payload.subspan(17 + count);
+  }
+  return Status::ok();
+}
+
+Status HeaderParser::latch_huffman(std::size_t destination, bool is_dc) {
+  if (destination >= dc_.size())
+    return fail(Errc::bad_scan_header, "table destination " + std::to_string(destination));
+  const auto& spec = (is_dc ? dc_ : ac_)[destination];
+  if (!spec) return fail(Errc::missing_table, "Huffman table " + std::to_string(destination));
+  if (Status status = check_huffman_spec(*spec, is_dc); !status)
+    return fail(status.code(), (is_dc ? "DC table: " : "AC table: ") + status.detail());
+  (is_dc ? scan_.dc : scan_.ac)[destination] = spec;
+  return Status::ok();
+}
+
+Status HeaderParser::latch_tables() {
+  // Motion JPEG may leave the standard tables out; they stand in for destinations 0 and 1.
+  for (int destination = 0; destination < 2 && !frame_->progressive; ++destination) {
+    const auto d = static_cast<std::size_t>(destination);
+    if (!dc_[d]) dc_[d] = standard_huffman_spec(destination);
+    if (!ac_[d]) ac_[d] = standard_huffman_spec(2 + destination);
+  }
+  for (std::size_t i = 0; i < scan_.components.size(); ++i) {
+    const ScanLayout::Component& component = scan_.layout.component[i];
+    // A scan of a progressive frame codes DC or AC; a refinement of DC has no codewords.
+    const bool is_progressive = frame_->progressive;
+    if (!is_progressive || (scan_.is_dc() && !scan_.is_refinement()))
+      ZR_TRY(latch_huffman(component.dc_table, true));
+    if (!is_progressive || !scan_.is_dc()) ZR_TRY(latch_huffman(component.ac_table, false));
+    const int tq = frame_->components[static_cast<std::size_t>(scan_.components[i])].quant_table;
+    if (tq > 3 || !quant_[static_cast<std::size_t>(tq)])
+      return fail(Errc::missing_table, "quantisation table " + std::to_string(tq));
+    scan_.quant[i] = *quant_[static_cast<std::size_t>(tq)];
+  }
+  return Status::ok();
+}
+
+// What the APPn segments say about an image.
+
+void HeaderParser::read_app(std::uint8_t code, Bytes payload) {
+  if (keep_segments_)
+    segments_.push_back({code, std::vector<std::uint8_t>(payload.begin(), payload.end())});
+  using std::string_view_literals::operator""sv;
+  if (code == marker::kApp0 && starts_with(payload, "JFIF\0"sv) && payload.size() >= 14) {
+    has_jfif_ = true;
+    const int x = be16(payload, 8), y = be16(payload, 10);
+    if (x > 0 && y > 0) {
+      // Without a unit they are the aspect ratio. With one they are densities: a pixel that is
+      // twice as dense is half as wide.
+      aspect_x_ = payload[7] == 0 ? x : y;
+      aspect_y_ = payload[7] == 0 ? y : x;
+    }
+  } else if (code == marker::kApp1 && starts_with(payload, "Exif\0\0"sv)) {
+    orientation_ = read_exif_orientation(payload);
+  } else if (code == marker::kApp14 && starts_with(payload, "Adobe"sv) && payload.size() >= 12) {
+    adobe_transform_ = payload[11];
+    adobe_pos_ = marker_pos_;
+    if (color_model_) check_transform();
+  }
+}
+
+/// Four components have transform 0 or 2, all others 0 or 1.
+void HeaderParser::check_transform() {
+  const int other = frame_->components.size() == 4 ? 2 : 1;
+  if (!adobe_transform_ || *adobe_transform_ == 0 || *adobe_transform_ == other) return;
+  note_problem(
+      Status(Errc::bad_marker, "Adobe colour transform " + std::to_string(*adobe_transform_))
+          .at_byte(static_cast<std::int64_t>(adobe_pos_)));
+}
+
+ColorModel HeaderParser::color_model() const {
+  return color_model_ ? *color_model_ : model_by_headers();
+}
+
+ColorModel HeaderParser::model_by_headers() const {
+  if (frame_->components.size() == 1) return ColorModel::gray;
+  if (frame_->components.size() == 4) {  // libjpeg's rule; only Adobe's segment counts
+    if (!adobe_transform_) return ColorModel::cmyk;
+    return *adobe_transform_ == 0 ? ColorModel::inverted_cmyk : ColorModel::ycck;
+  }
+  if (has_jfif_) return ColorModel::ycbcr;  // libjpeg's order: JFIF, then Adobe, then the ids
+  if (adobe_transform_) return *adobe_transform_ == 0 ? ColorModel::rgb : ColorModel::ycbcr;
+  const auto& c = frame_->components;
+  return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B' ? ColorModel::rgb : ColorModel::ycbcr;
+}
+
+namespace {
+
+constexpr int kOrientation = 0x0112, kExifDirectory = 0x8769;
+constexpr int kPixelWidth = 0xA002, kPixelHeight = 0xA003;
+constexpr int kShort = 3, kLong = 4;
+
+/// The TIFF structure of an EXIF APP1 payload.
+template <typename Byte>
+class Tiff {
+ public:
+  explicit Tiff(std::span<Byte> app1) {
+    if (app1.size() < 6 + 8) return;
+    const std::span<Byte> bytes = app1.subspan(6);
+    little_ = bytes[0] == 'I';
+    if (bytes[0] != bytes[1] || (bytes[0] != 'I' && bytes[0] != 'M')) return;
+    bytes_ = bytes;
+    if (number(2, 2) != 42) bytes_ = {};
+  }
+
+  std::uint64_t number(std::size_t at, std::size_t count) const {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      value = value << 8 | bytes_[at + (little_ ? count - 1 - i : i)];
+    return value;
+  }
+  void put(std::size_t at, std::size_t count, std::uint64_t value) const {
+    for (std::size_t i = 0; i < count; ++i, value >>= 8)
+      bytes_[at + (little_ ? i : count - 1 - i)] = static_cast<Byte>(value);
+  }
+  /// The place of the entry of a tag, of any type if `type` is 0, in the first directory; 0: there
+  /// is none.
+  std::size_t find(int tag, int type = 0) const {
+    return bytes_.empty() ? 0 : find_in(number(4, 4), tag, type);
+  }
+  /// In the directory at `place`.
+  std::size_t find_in(std::uint64_t place, int tag, int type = 0) const {
+    if (place > bytes_.size() - 2) return 0;
+    const auto directory = static_cast<std::size_t>(place);
+    std::size_t at = directory + 2;
+    for (std::uint64_t left = number(directory, 2); left > 0; --left, at += 12) {
+      if (at + 12 > bytes_.size()) return 0;
+      if (number(at, 2) == static_cast<unsigned>(tag) &&
+          (type == 0 || number(at + 2, 2) == static_cast<unsigned>(type)))
+        return at;
+    }
+    return 0;
+  }
+
+ private:
+  std::span<Byte> bytes_;
+  bool little_ = false;
+};
+
+}  // namespace
+
+int read_exif_orientation(std::span<const std::uint8_t> app1) {
+  const Tiff tiff(app1);
+  const std::size_t at = tiff.find(kOrientation, kShort);
+  if (at == 0) return 1;
+  const std::uint64_t value = tiff.number(at + 8, 2);
+  return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+}
+
+void reset_exif_orientation(std::span<std::uint8_t> app1) {
+  const Tiff tiff(app1);
+  if (const std::size_t at = tiff.find(kOrientation, kShort); at != 0) tiff.put(at + 8, 2, 1);
+}
+
+void set_exif_size(std::span<std::uint8_t> app1, int width, int height) {
+  const Tiff tiff(app1);
+  const std::size_t link = tiff.find(kExifDirectory);
+  if (link == 0) return;
+  const std::uint64_t directory = tiff.number(link + 8, 4);
+  for (const int tag : {kPixelWidth, kPixelHeight}) {
+    const std::size_t at = tiff.find_in(directory, tag);
+    if (at == 0) continue;
+    tiff.put(at + 2, 2, kLong);
+    tiff.put(at + 4, 4, 1);
+    tiff.put(at + 8, 4, static_cast<std::uint64_t>(tag == kPixelWidth ? width : height));
+  }
 }
 
 }  // namespace zerorun

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
 #include "codec/arith/integer.hpp"
+#include "zerorun/frame.hpp"
 
 namespace zerorun {
 
@@ -52,6 +54,16 @@ constexpr MaxFactors max_factors(const Components& components) {
 /// Samples of a component along one side of an image: ceil(extent * factor / max_factor).
 constexpr std::int32_t component_extent(int extent, int factor, int max_factor) {
   return ceil_div(extent * factor, max_factor);
+}
+
+/// True if both chroma components of three are stored as `luma` says. Ratios decide, not factors:
+/// T.81 A.1.1 defines sizes by Hi/Hmax and Vi/Vmax, and FFmpeg writes 4:2:2 as 2x2, 1x2, 1x2.
+template <typename Components>
+constexpr bool has_sampling(const Components& components, LumaFactors luma) {
+  for (std::size_t c = 1; c < 3; ++c)
+    if (components[c].h * luma.h != components[0].h || components[c].v * luma.v != components[0].v)
+      return false;
+  return true;
 }
 
 /// Plain data, passed to kernels by value.

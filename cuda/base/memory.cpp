@@ -9,7 +9,6 @@
 
 #include "codec/base/cuda_device.hpp"
 #include "codec/base/numa_memory.hpp"
-#include "codec/base/pinned_memory.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/base/place_planes.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/base/pixel_rows.hpp"
+#include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {

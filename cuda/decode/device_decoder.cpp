@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "codec/base/place_planes.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/capi/convert.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"

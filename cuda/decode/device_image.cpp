@@ -3,7 +3,7 @@
 #include "cuda/decode/device_image.hpp"
 
 #include "codec/arith/integer.hpp"
-#include "codec/base/place_planes.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/decode/color_upsample.hpp"
 
 namespace zerorun {

@@ -3,7 +3,7 @@
 // so that it begins while the one before it ends; an event between them prevents that, so the sum
 // of its steps is more than a frame takes.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/step_times.hpp"
+#include "codec/base/step_times.hpp"
 
 #include "codec/pipeline/decode_walk.hpp"
 #include "cuda/base/event_log.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codec/arith/sample_terms.hpp"
+#include "codec/arith/color.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/memory.hpp"

@@ -1,7 +1,7 @@
 // Host frames through the encoder: upload, kernels, download of the coded bytes.
 // SPDX-License-Identifier: MIT
-#include "codec/base/place_planes.hpp"
-#include "codec/pipeline/cuda_backend.hpp"
+#include "codec/base/pixel_rows.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "cuda/base/span_clock.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/encode/copies.hpp"

@@ -6,9 +6,8 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/size_control.hpp"
-#include "codec/pipeline/tune_rules.hpp"
-#include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/copies.hpp"
+#include "cuda/encode/packed_fdct.hpp"
 
 namespace zerorun {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codec/arith/sample_terms.hpp"
-#include "codec/base/multiversion.hpp"
+#include "codec/arith/color.hpp"
+#include "codec/arith/host_device.hpp"
 #include "io/samples/pixel_pack.hpp"
 
 namespace zerorun::io {

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/frame_distance.hpp"
-#include "codec/base/pinned_memory.hpp"
 #include "codec/base/test_devices.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "codec/arith/sample_terms.hpp"
+#include "codec/arith/color.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
 

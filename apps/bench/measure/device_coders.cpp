@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "codec/base/place_planes.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::app::bench {

@@ -13,7 +13,7 @@
 #include "apps/bench/frames.hpp"
 #include "apps/bench/measure/energy.hpp"
 #include "apps/common/figures.hpp"
-#include "codec/api/step_times.hpp"
+#include "codec/base/step_times.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/frame.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "apps/python/binding/options.hpp"
-#include "codec/base/place_planes.hpp"
+#include "codec/base/pixel_rows.hpp"
 
 namespace zerorun::python {
 namespace {

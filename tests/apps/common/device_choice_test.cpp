@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "apps/common/failure.hpp"
-#include "codec/api/driver_files.hpp"
+#include "codec/base/cuda_device.hpp"
 
 namespace zerorun::app {
 namespace {

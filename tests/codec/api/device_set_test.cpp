@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "codec/api/async_lanes.hpp"
-#include "codec/base/test_devices.hpp"
+#include "codec/api/pipelines.hpp"
 #include "codec/base/device_name.hpp"
+#include "codec/base/test_devices.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::test {

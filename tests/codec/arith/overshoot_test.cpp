@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "codec/arith/dct8.hpp"
-#include "codec/pipeline/tune_rules.hpp"
+#include "codec/pipeline/encode_setup.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "tests/support/random.hpp"
 

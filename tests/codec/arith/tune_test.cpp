@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-#include "codec/pipeline/tune_rules.hpp"
+#include "codec/pipeline/encode_setup.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "tests/support/random.hpp"

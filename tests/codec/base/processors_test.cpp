@@ -1,6 +1,6 @@
 // How many processors the process may use.
 // SPDX-License-Identifier: MIT
-#include "codec/base/processors.hpp"
+#include "codec/base/thread_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 // Where a clean byte of a scan lies in the stuffed data, beside a walk from byte to byte.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/scan_report.hpp"
+#include "codec/pipeline/scan_intervals.hpp"
 
 #include <vector>
 

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codec/pipeline/step_times.hpp"
+#include "codec/base/step_times.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/decode/scan_kernels.hpp"

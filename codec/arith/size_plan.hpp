@@ -182,7 +182,7 @@ struct SizeStep {
     std::int64_t by_one = width > 0 ? (saved + width - 1) / width : usual;
     if (by_one > kMostByOne) by_one = kMostByOne;
     const std::int64_t step = by_one > 0 ? excess / by_one + 1 : kMostThrift;
-    // It may save less and less.
+    // Later steps of thrift may save less than the ones before.
     const std::int64_t bold = tries > 1 && step < width ? width : step + step / 8;
     return clamp(little.at + bold, little.at + 1, kMostThrift);
   }

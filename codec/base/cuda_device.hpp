@@ -65,7 +65,7 @@ void cuda_release_pinned(std::byte* memory) noexcept;
 /// value of CUDA_VISIBLE_DEVICES or null; an empty value and -1 hide all devices.
 bool has_driver_files(const std::string& folder, const char* visible);
 
-/// The choice of a test.
+/// What a test pretends.
 struct TestDevices {
   int count = 0;     ///< the CPU pretends to be so many CUDA devices, up to 64, and there are no
                      ///< others; 0: it does not pretend

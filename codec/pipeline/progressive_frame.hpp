@@ -38,7 +38,7 @@ class ProgressiveFrame {
   /// The table at the component's first scan; later ones do not count, as in libjpeg.
   const QuantTable& quant(std::size_t component) const { return quant_[component]; }
 
-  /// Into `out`, which has the frame's shape.
+  /// Copies the blocks to `out`, which has the frame's shape.
   void copy(std::vector<ComponentCoefficients>& out) const;
 
  private:

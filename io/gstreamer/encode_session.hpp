@@ -36,7 +36,7 @@ struct PendingFrame {
   std::int64_t number = 0;            ///< of the frame, for `rate`
 };
 
-/// What may change from frame to frame.
+/// Settings that may change from frame to frame.
 struct FrameSettings {
   int quality;
   int bitrate;         ///< bits a second; 0: none

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "codec/arith/size_plan.hpp"
+#include "codec/arith/size_search.hpp"
 
 namespace zerorun {
 

@@ -1,6 +1,6 @@
 // For tests: what devices there seem to be.
 // SPDX-License-Identifier: MIT
-#include "codec/base/cuda_device.hpp"
+#include "codec/base/test_devices.hpp"
 
 #include <algorithm>
 #include <atomic>

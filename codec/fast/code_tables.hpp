@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/huffman_code.hpp"
 
 namespace zerorun::fast {

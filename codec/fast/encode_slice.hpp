@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/bit_pack.hpp"
 #include "codec/fast/encode_kernels.hpp"
 
 namespace zerorun::fast {

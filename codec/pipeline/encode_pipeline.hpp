@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "codec/arith/size_plan.hpp"
+#include "codec/arith/size_search.hpp"
 #include "codec/encode/fdct_quant.hpp"
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/encoder.hpp"

@@ -7,7 +7,7 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/encode/bit_joiner.hpp"
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/byte_stuff.hpp"
 #include "codec/fast/color_rows.hpp"
 #include "codec/fast/encode_slice.hpp"
 #include "codec/pipeline/cpu_choice.hpp"

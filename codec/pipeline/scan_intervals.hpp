@@ -9,8 +9,8 @@
 
 #include "codec/base/thread_pool.hpp"
 #include "codec/decode/byte_unstuff.hpp"
+#include "codec/decode/huffman_decode.hpp"
 #include "codec/decode/restart_plan.hpp"
-#include "codec/decode/scan_stages.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/syntax/header_parser.hpp"
 

@@ -4,11 +4,19 @@
 
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/decode/color_upsample.hpp"
+#include "codec/decode/dc_predict.hpp"
 #include "codec/decode/dequant_idct.hpp"
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_decode.hpp"
+#include "codec/decode/huffman_sync.hpp"
+#include "codec/decode/zero_run_expand.hpp"
+#include "codec/encode/bit_pack.hpp"
+#include "codec/encode/byte_stuff.hpp"
 #include "codec/encode/color_subsample.hpp"
+#include "codec/encode/dc_diff.hpp"
 #include "codec/encode/fdct_quant.hpp"
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/huffman_encode.hpp"
+#include "codec/encode/symbol_histogram.hpp"
+#include "codec/encode/zero_run.hpp"
 
 namespace zerorun {
 

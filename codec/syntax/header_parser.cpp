@@ -9,6 +9,7 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/try.hpp"
+#include "codec/syntax/bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {

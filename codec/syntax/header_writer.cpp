@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/syntax/bytes.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 

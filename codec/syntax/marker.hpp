@@ -1,11 +1,8 @@
-// Marker codes (T.81 Table B.1), without the leading FF, and numbers of marker segments.
+// Marker codes (T.81 Table B.1), without the leading FF.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 namespace zerorun::marker {
 
@@ -25,23 +22,3 @@ constexpr bool is_rst(std::uint8_t code) { return code >= kRst0 && code <= kRst7
 constexpr bool is_app(std::uint8_t code) { return code >= kApp0 && code <= kApp15; }
 
 }  // namespace zerorun::marker
-
-namespace zerorun {
-
-inline int be16(std::span<const std::uint8_t> bytes, std::size_t at) {
-  return bytes[at] << 8 | bytes[at + 1];
-}
-
-/// Appends the low `count` bytes of `value`.
-inline void put_bytes(std::uint64_t value, int count, std::vector<std::uint8_t>& out) {
-  for (int b = count; b-- > 0;) out.push_back(static_cast<std::uint8_t>(value >> 8 * b));
-}
-
-/// Marker and length field of a segment; the length counts itself.
-inline void put_segment(std::uint8_t code, std::size_t payload_bytes,
-                        std::vector<std::uint8_t>& out) {
-  put_bytes(std::uint64_t{0xFF00} | code, 2, out);
-  put_bytes(payload_bytes + 2, 2, out);
-}
-
-}  // namespace zerorun

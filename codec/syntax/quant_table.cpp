@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codec/arith/quant.hpp"
-#include "codec/arith/size_plan.hpp"
+#include "codec/arith/size_search.hpp"
 
 namespace zerorun {
 namespace {

@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "codec/arith/tune.hpp"
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_grid.hpp"
 #include "cuda/encode/tuning.hpp"

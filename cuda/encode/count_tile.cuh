@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "cuda/encode/list_items.cuh"
 #include "cuda/encode/tune_blocks.cuh"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "codec/arith/symbol.hpp"
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "cuda/encode/code_table.hpp"
 #include "zerorun/status.hpp"

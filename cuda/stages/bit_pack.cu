@@ -1,7 +1,7 @@
 // CUDA twin of codec/encode/bit_pack.cpp: counts bits, forms prefix sums, and writes each block to
 // its final position. A thread packs a block.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/bit_pack.hpp"
 
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"

@@ -1,7 +1,7 @@
 // CUDA twin of codec/encode/byte_stuff.cpp: counts the FF of each tile, scans, scatters. A thread
 // does a tile of 16 bytes.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/byte_stuff.hpp"
 
 #include "codec/syntax/marker.hpp"
 #include "cuda/base/device_scan.hpp"

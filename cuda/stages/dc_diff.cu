@@ -1,6 +1,6 @@
 // CUDA twin of codec/encode/dc_diff.cpp. A thread does a block.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/dc_diff.hpp"
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"

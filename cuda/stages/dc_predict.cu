@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/dc_predict.cpp: one scan over the MCUs that starts anew in each
 // interval.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/dc_predict.hpp"
 
 #include <cub/device/device_scan.cuh>
 

@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/huffman_decode.cpp. A thread decodes a cursor or, with sync points, a
 // subsequence.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_decode.hpp"
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"

@@ -7,7 +7,7 @@
 
 #include "codec/arith/host_device.hpp"
 #include "codec/decode/block_decoder.hpp"
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_decode.hpp"
 #include "cuda/base/bit_window.cuh"
 
 namespace zerorun {

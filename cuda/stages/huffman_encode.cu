@@ -1,6 +1,6 @@
 // CUDA twin of codec/encode/huffman_encode.cpp. Each CTA has the code tables in shared memory.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/huffman_encode.hpp"
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"

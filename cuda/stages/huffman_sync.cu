@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/huffman_sync.cpp: self-synchronising subsequences, after Weissenberger
 // and Schmidt, "Accelerating JPEG Decompression on GPUs" (2021).
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_sync.hpp"
 
 #include <cub/device/device_scan.cuh>
 

@@ -8,7 +8,7 @@
 #include <array>
 
 #include "codec/base/exec.hpp"
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/scratch.hpp"

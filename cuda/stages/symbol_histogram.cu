@@ -1,6 +1,6 @@
 // CUDA twin of codec/encode/symbol_histogram.cpp. Each CTA counts in shared memory.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"

@@ -1,6 +1,6 @@
 // CUDA twin of codec/encode/zero_run.cpp: flags, scans, scatters. A warp does a block.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/zero_run.hpp"
 
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"

@@ -1,7 +1,7 @@
 // CUDA twin of codec/decode/zero_run_expand.cpp: block run-length decode by CUB. A warp does a
 // block.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/zero_run_expand.hpp"
 
 #include <cub/block/block_run_length_decode.cuh>
 

@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "codec/base/cuda_device.hpp"
+#include "codec/base/test_devices.hpp"
 #ifdef ZERORUN_HAVE_CUDA
 #include "cuda/base/this_device.hpp"
 #include "cuda/decode/scan_plan.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "codec/api/pipelines.hpp"
-#include "codec/base/cuda_device.hpp"
 #include "codec/base/device_name.hpp"
+#include "codec/base/test_devices.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::test {

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "codec/base/cuda_device.hpp"
+#include "codec/base/test_devices.hpp"
 #include "tests/support/capi.hpp"
 #include "tests/support/gpu_required.hpp"
 #include "tests/support/jpeg_segments.hpp"

@@ -1,7 +1,7 @@
 // The states that huffman_sync finds: decoding that begins at any of them gives the blocks that
 // decoding from the start gives. The CUDA twin is compared with this function in tests/cuda/stages.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_sync.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codec/decode/byte_unstuff.hpp"
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/zero_run_expand.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun::test {

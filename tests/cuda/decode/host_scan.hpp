@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 #include "zerorun/encoder.hpp"

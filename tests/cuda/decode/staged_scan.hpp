@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_sync.hpp"
 #include "tests/cuda/decode/host_scan.hpp"
 
 namespace zerorun::test {

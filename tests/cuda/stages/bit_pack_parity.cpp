@@ -1,6 +1,6 @@
 // CPU and CUDA pack the same bytes.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/bit_pack.hpp"
 
 #include <algorithm>
 

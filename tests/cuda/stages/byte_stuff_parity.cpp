@@ -1,6 +1,6 @@
 // CPU and CUDA stuff the same bytes and set the same markers.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/byte_stuff.hpp"
 
 #include "tests/cuda/stages/stage_runner.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "tests/support/random.hpp"

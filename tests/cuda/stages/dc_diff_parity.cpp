@@ -1,6 +1,6 @@
 // CPU and CUDA give the same DC differences.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/dc_diff.hpp"
 
 #include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"

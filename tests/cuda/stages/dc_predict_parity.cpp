@@ -1,6 +1,6 @@
 // CPU and CUDA add up the same DC coefficients.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/dc_predict.hpp"
 
 #include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"

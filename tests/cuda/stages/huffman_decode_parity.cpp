@@ -1,7 +1,7 @@
 // CPU and CUDA decode the same pairs of sound bits, with and without sync points. Of damaged bits
 // the CUDA stage reports the same faults, and nothing else is defined.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_decode.hpp"
 
 #include "tests/cuda/stages/coded_bits.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"

@@ -1,6 +1,6 @@
 // CPU and CUDA give the same codewords.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/huffman_encode.hpp"
 
 #include "tests/cuda/stages/stage_runner.hpp"
 

@@ -1,6 +1,6 @@
 // The CUDA backend's parallel synchronisation finds exactly the states that serial decoding passes.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/huffman_sync.hpp"
 
 #include "tests/cuda/stages/coded_bits.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"

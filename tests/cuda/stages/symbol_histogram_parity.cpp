@@ -1,6 +1,6 @@
 // CPU and CUDA count the same symbols.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/symbol_histogram.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // CPU and CUDA expand (run, level) pairs to the same blocks.
 // SPDX-License-Identifier: MIT
-#include "codec/decode/scan_stages.hpp"
+#include "codec/decode/zero_run_expand.hpp"
 
 #include "tests/cuda/stages/stage_runner.hpp"
 

@@ -1,6 +1,6 @@
 // CPU and CUDA give the same symbols for every kind of block.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/scan_stages.hpp"
+#include "codec/encode/zero_run.hpp"
 
 #include "tests/cuda/stages/stage_runner.hpp"
 #include "tests/support/test_frame.hpp"

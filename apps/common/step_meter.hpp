@@ -113,9 +113,9 @@ class StepMeter {
     add(step, std::chrono::nanoseconds(static_cast<std::int64_t>(busy * 1e9)));
   }
 
-  /// What devices did while one thread coded a frame and waited for them. Frames of several lanes
-  /// wait for each other, so the sum of their times would be more than a device was busy: times
-  /// that overlap count once.
+  /// Adds what devices did while one thread coded a frame and waited for them. Frames of several
+  /// lanes wait for each other, so the sum of their times would be more than a device was busy:
+  /// times that overlap count once.
   void add_device(std::span<const DeviceSpan> spans);
 
   /// Of `frames` frames in `seconds`.

@@ -181,7 +181,7 @@ class EncodeContent {
     return bytes;
   }
 
-  /// What was too long for a segment; empty if nothing was.
+  /// Names the metadata that was too long for a segment; empty if there was none.
   std::string left_out() const {
     const std::lock_guard lock(mutex_);
     return left_out_;

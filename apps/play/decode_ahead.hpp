@@ -182,7 +182,8 @@ class DecodeAhead {
     StreamLimits limits;
   };
 
-  /// Frames that are too late by `clock` are dropped before they are decoded; with null none are.
+  /// Frames that are too late by `clock` are dropped before they are decoded; with a null `clock`
+  /// none are.
   DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decoding, const MediaClock* clock);
   ~DecodeAhead();
 

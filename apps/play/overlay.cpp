@@ -215,7 +215,7 @@ void FrameGraph::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
   double x =
       area.x + area.w - each * static_cast<double>(times_.size());  // the newest at the right
   for (const Times& t : times_) {
-    // At least a pixel: a frame that took next to no time is there, too.
+    // At least one pixel, so that a frame that took almost no time is visible.
     const double decode = std::max(1.0, area.h * std::min(t.decode_ms / top, 1.0));
     fill(renderer, kDecode, x, area.y + area.h - decode, each, decode);
     const double interval = area.h * std::min(t.interval_ms / top, 1.0);
@@ -282,7 +282,7 @@ void Histogram::draw(SDL_Renderer* renderer, const SDL_Rect& area) const {
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
     const SDL_Color color = channels_ == 1 ? SDL_Color{230, 230, 230, 255} : kColors[c];
     for (std::size_t i = 0; i < 256; ++i) {
-      // The square root shows rare values, too.
+      // The square root makes rare values visible.
       const double height = area.h * std::sqrt(std::min(1.0, double{1} * counts_[c][i] / most));
       fill(renderer, color, area.x + each * static_cast<double>(i), area.y + area.h - height, each,
            height);

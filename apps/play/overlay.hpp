@@ -154,7 +154,7 @@ struct OverlayContent {
   std::string osd, message, help;
   std::string name_a, name_b;  ///< of the pictures that are compared
   bool side_by_side = false;   ///< `name_b` stands over the right half
-  std::string metrics;         ///< how far A and B are apart
+  std::string metrics;         ///< text about the differences of A and B
   std::optional<SeekBarState> bar;
   const FrameGraph* graph = nullptr;
   const Histogram* histogram = nullptr;

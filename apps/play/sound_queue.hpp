@@ -12,8 +12,8 @@
 
 namespace zerorun::app {
 
-/// Says what to play now. It follows the clock where that jumps (a seek, a pause, another speed),
-/// and tells how far the clock is from the sound where both run. Thread-safe; knows no device.
+/// Chooses the samples to play now. It follows the clock where that jumps (a seek, a pause, another
+/// speed), and tells how far the clock is from the sound where both run. Thread-safe.
 class SoundQueue {
  public:
   /// What the reader has to do next.

@@ -127,7 +127,7 @@ void each_member(Field& field, Content& content) requires
   field("chapters", content.chapters);
 }
 
-/// Without `overwrite` and the path of the sound, which belong to the one who joins.
+/// Without `overwrite` and the path of the sound: those are options of `concat`.
 template <typename Field, typename Sink>
 void each_member(Field& field,
                  Sink& sink) requires std::is_same_v<std::remove_const_t<Sink>, io::SinkOptions> {

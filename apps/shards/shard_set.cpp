@@ -400,7 +400,7 @@ class Join {
     });
   }
 
-  /// They have their names; a missing one is the shard's fault.
+  /// Numbered pictures have their final names already: this only compares their bytes.
   void compare_pictures() {
     for (const ShardEntry& entry : set_.entries()) {
       const ShardPart& part = set_.part_of(entry);

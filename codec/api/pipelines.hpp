@@ -169,7 +169,7 @@ Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lan
 
 template <typename Coder, typename Job, typename Output, auto kInput>
 Status AsyncLanes<Coder, Job, Output, kInput>::open_coders(int lanes) {
-  // A device takes some 0.3 s to start.
+  // Starting a device takes about 0.3 s, so all start at the same time.
   std::vector<Status> found(static_cast<std::size_t>(device_set_->count()));
   const auto open = [&](int which) {
     found[static_cast<std::size_t>(which)] = open_coders_of(which, lanes);

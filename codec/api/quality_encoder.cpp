@@ -68,7 +68,7 @@ class SampleModel {
     return std::optional<int>(search.found().value_or(outer.high()));
   }
 
-  /// What the picture had at a quality.
+  /// Takes the loss that the picture had at a quality.
   Status correct(int quality_16ths, std::uint64_t loss) {
     if (!measure_) return Status::ok();
     ZR_LET(log, log_at(quality_16ths));

@@ -14,7 +14,7 @@ namespace zerorun {
 /// The numbers of a list such as "0-1,3". Empty: it is no such list.
 std::vector<int> parse_node_list(std::string_view text);
 
-/// The NUMA nodes that have memory, by the system's folder about them; empty if it does not tell.
+/// The NUMA nodes that have memory, as the system lists them in `folder`; empty if it does not.
 std::vector<int> memory_nodes(const std::string& folder = "/sys/devices/system/node");
 
 /// Zeroed pages on the node, or on others where it has no room or where the system does not allow

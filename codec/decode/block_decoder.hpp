@@ -101,7 +101,7 @@ struct BitWindow {
     drop(bits);
     return value;
   }
-  /// Of the next bit, counted from `bytes` on.
+  /// Position of the next bit, counted from `bytes` on.
   [[gnu::always_inline]] std::uint64_t position(const std::uint8_t* bytes) const {
     return static_cast<std::uint64_t>((next - bytes) * 8 - available);
   }

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "codec/arith/symbol.hpp"
-#include "codec/base/multiversion.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {

@@ -21,9 +21,9 @@ struct ThreadLimits {
   /// time at 800x600; decoding with restart markers 0.75 to 0.88 at 400x300 already; decoding
   /// without them 1.35 at 560x420 and the same at 800x600, which `part_bits` sees to.
   std::int64_t blocks = 5400;
-  /// Of an interval, for each thread that decodes parts of it.
+  /// Least bits of an interval for each thread that decodes parts of it.
   std::uint64_t part_bits = 128 << 10;
-  /// Of the data, for each thread that removes stuffed bytes.
+  /// Least bytes of the data for each thread that removes stuffed bytes.
   std::size_t piece_bytes = 64 << 10;
 };
 

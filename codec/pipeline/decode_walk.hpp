@@ -57,7 +57,7 @@ Result<DecodeReport> walk_image(DecodePipeline& pipeline, const DecodeParams& pa
     else
       ZR_TRY(walk_scan(pipeline, jpeg, parser, report));
   }
-  // What was never sent is as much concealed as what was damaged: one interval of the component.
+  // A component that was never sent counts as one concealed interval.
   report.intervals += parser.unsent_components();
   report.concealed_intervals += parser.unsent_components();
   report.bytes_consumed = parser.position();

@@ -19,9 +19,9 @@ struct SliceSymbols {
   Buffer<std::uint32_t> block_first_symbol;
 };
 
-/// What is kept of a slice between the steps.
+/// The state of a slice between the steps.
 struct SliceState {
-  // With optimal tables, from the first pass to the second.
+  // With optimal tables: kept from the first pass to the second.
   SliceSymbols symbols;
   SymbolCounts counts;
   // The bits of a part, until join_parts().

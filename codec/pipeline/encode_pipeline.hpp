@@ -19,7 +19,7 @@ namespace zerorun {
 
 struct StageTable;
 
-/// What follows from frame size, format and parameters alone.
+/// All that follows from frame size, format and parameters alone.
 struct EncodeSetup {
   PixelFormat format;
   int width, height;

@@ -30,7 +30,7 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
 /// shape.
 void change_setting(const EncodeParams& params, const SizeSetting& setting, EncodeSetup& setup);
 
-/// What write_header() needs; it refers to `params`.
+/// The input of write_header(); it refers to `params`.
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
                                 const std::array<HuffmanSpec, 4>& specs);
 
@@ -43,7 +43,7 @@ Status validate_tuning(const EncodeParams& params);
 /// `params.tables`, or what `automatic` stands for.
 QuantTables resolve_tables(const EncodeParams& params);
 
-/// Of Tune::exact with thrift alone: without it nothing is decided.
+/// For Tune::exact only with thrift: without it no coefficient is decided.
 ThriftWeights thrift_weights(Tune tune, Effort effort, bool is_420);
 
 /// `quant`: luma and chroma, natural order. 4:2:0 has weights of its own.

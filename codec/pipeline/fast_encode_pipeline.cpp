@@ -17,7 +17,7 @@
 namespace zerorun {
 namespace {
 
-/// What is kept of a slice between the steps.
+/// The state of a slice between the steps.
 struct SliceState {
   // A part's bits, and those of the parts before it in its interval.
   Buffer<std::uint8_t> packed;
@@ -176,7 +176,7 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch
   std::array<QuantTable, 2> quant_table_{};
   fast::QuantRows quant_[2];
   fast::FrameCoding coding_{};
-  const std::array<HuffmanSpec, 4>* fixed_specs_ = nullptr;  // of fixed_codes_
+  const std::array<HuffmanSpec, 4>* fixed_specs_ = nullptr;  // fixed_codes_ was made of them
   fast::CodeTables fixed_codes_;
 };
 

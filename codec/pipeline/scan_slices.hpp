@@ -37,7 +37,7 @@ class SlicePlan {
   bool slices_are_parts() const { return per_interval_ > 0; }
   std::int64_t count() const { return count_; }
   Slice operator[](std::int64_t slice) const;
-  /// Of an interval whose slices are parts.
+  /// The slices of an interval that is cut into parts.
   std::int64_t first_slice(std::int64_t interval) const { return interval * per_interval_; }
   std::int64_t end_slice(std::int64_t interval) const;
 

@@ -19,7 +19,7 @@ SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
   const bool caps_alone = goal.target_bytes == 0;
   std::uint64_t target = caps_alone ? goal.max_bytes : goal.target_bytes;
   if (goal.max_bytes != 0) target = std::min<std::uint64_t>(target, goal.max_bytes);
-  // All fixed tables have as many values.
+  // All fixed tables have the same number of values, so any of them gives the header's size.
   std::array<HuffmanSpec, 4> specs{};
   if (whole.huffman != HuffmanTables::optimal) specs = *whole.fixed_specs;
   std::vector<std::uint8_t> header;

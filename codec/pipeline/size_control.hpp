@@ -17,10 +17,10 @@ namespace zerorun {
 SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
                         const ScanLayout& counted);
 
-/// Of a scan with these symbols and the setup's kind of Huffman tables.
+/// The size of a scan with these symbols and the setup's kind of Huffman tables.
 CountedSize size_of_counts(const SymbolCounts& counts, const EncodeSetup& setup);
 
-/// What counts and codes a picture with a setting.
+/// Functions that count and code a picture with a setting.
 struct SizedCoders {
   std::function<Result<CountedSize>(const SizeSetting&)> count;
   std::function<Result<std::uint64_t>(const SizeSetting&)> code;  ///< returns bytes of the stream

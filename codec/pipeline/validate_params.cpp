@@ -32,7 +32,7 @@ Status validate_quality(int quality) {
 
 static Status validate_targets(const SizeGoal& goal) {
   const auto refused = [](const char* why) { return Status(Errc::invalid_argument, why); };
-  // What is no number is in no range.
+  // NaN is in no range.
   if (goal.target_psnr != 0 && !(goal.target_psnr > 0 && goal.target_psnr <= 200))
     return refused("a target PSNR is above 0 and at most 200 dB");
   if (goal.target_ssim != 0 && !(goal.target_ssim > 0 && goal.target_ssim <= 1))

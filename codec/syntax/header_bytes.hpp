@@ -14,7 +14,7 @@ namespace zerorun {
 /// Marker, length, class and destination, BITS. HUFFVAL follows.
 inline constexpr int kDhtLeadBytes = 2 + 2 + 1 + kMaxCodeBits;
 
-/// Of the DHT segments of a header: class 0 is DC, 1 AC.
+/// One DHT segment of a header: class 0 is DC, 1 AC.
 struct DhtSegment {
   int table_class, destination;
 

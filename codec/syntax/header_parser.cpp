@@ -87,7 +87,7 @@ Result<HeaderParser::Bytes> HeaderParser::segment() {
     const Status problem = fail(Errc::bad_segment_length, std::to_string(length));
     const std::uint8_t code = data_[pos_ - 1];
     if (!marker::is_app(code) && code != marker::kCom) return problem;
-    note_problem(problem);  // of an APPn or COM segment: it is empty, as in libjpeg
+    note_problem(problem);  // an APPn or COM segment counts as empty, as in libjpeg
     pos_ += 2;
     return data_.subspan(pos_, 0);
   }

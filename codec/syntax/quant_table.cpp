@@ -19,7 +19,7 @@ constexpr QuantTable kChroma{17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99,
                              99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
                              99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99};
 
-/// Such that photos take about as many bytes as with Annex K at the same quality.
+/// Photos take about as many bytes as with Annex K at the same quality.
 constexpr std::uint16_t kFlatLuma = 32, kFlatChroma = 40;
 /// The default intra matrix of ISO/IEC 11172-2, 2.4.3.2.
 constexpr QuantTable kMpeg1{8,  16, 19, 22, 26, 27, 29, 34, 16, 16, 22, 24, 27, 29, 34, 37,

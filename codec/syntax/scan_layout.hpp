@@ -11,9 +11,9 @@
 
 namespace zerorun {
 
-/// Of frames that are encoded, and of scans that kernels of CUDA decode.
+/// Most components of frames that are encoded, and of scans that CUDA kernels decode.
 inline constexpr int kMaxComponents = 3;
-/// Of frames that the CPU decodes: CMYK and YCCK have four.
+/// Most components of frames that the CPU decodes: CMYK and YCCK have four.
 inline constexpr int kMaxDecodedComponents = 4;
 inline constexpr int kMaxBlocksPerMcu = 10;  ///< T.81 B.2.3
 
@@ -31,7 +31,7 @@ struct BasicPlaneView {
 using PlaneView = BasicPlaneView<std::uint8_t>;
 using ConstPlaneView = BasicPlaneView<const std::uint8_t>;
 
-/// What the layout of a scan is computed from.
+/// The layout of a scan is computed from these.
 struct ComponentSpec {
   std::int32_t h = 1, v = 1;  ///< Hi, Vi
   std::uint8_t dc_table = 0, ac_table = 0;

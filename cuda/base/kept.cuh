@@ -8,7 +8,8 @@
 
 namespace zerorun {
 
-/// Keeps a pointer to global memory, even a kernel's argument. For CTAs of one dimension.
+/// Keeps a pointer to global memory in a register, even if it is a kernel's argument. For CTAs of
+/// one dimension.
 template <typename T>
 __device__ T* kept(T* pointer) {
 #ifdef __CUDA_ARCH__

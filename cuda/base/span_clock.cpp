@@ -1,4 +1,4 @@
-// When a stream worked, and at what.
+// Measures when a stream worked, and on which step.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/span_clock.hpp"
 

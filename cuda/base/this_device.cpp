@@ -57,7 +57,7 @@ cudaError_t limit(const DeviceLimits& real, DeviceLimits& out) {
   return cudaSuccess;
 }
 
-/// By index. A deque, so that pointers to its elements stay valid.
+/// Indexed by device. A deque, so that pointers to its elements stay valid.
 struct Devices {
   std::mutex mutex;
   std::deque<std::optional<KnownDevice>> known;

@@ -58,7 +58,7 @@ struct SubsequenceEnds {
   static_assert(kSubsequences % kSegmentSubsequences == 0);
   static constexpr std::uint32_t kSegments = kSubsequences / kSegmentSubsequences;
 
-  /// What belongs to the ends with one number.
+  /// The ends with one number, over all subsequences.
   struct Line {
     std::uint16_t state[kSubsequences];    ///< the end, packed
     std::uint16_t reached[kSubsequences];  ///< where the walk from it led; likewise for guesses
@@ -82,7 +82,7 @@ struct SubsequenceEnds {
     return kForeignEnd;
   }
 
-  /// The same, but a new state gets a number if there is room for it in `lines`.
+  /// As find(), but a new state gets a number if there is room for it in `lines`.
   ZR_HD std::uint32_t add(std::uint32_t sub, std::uint32_t ended, std::uint32_t lines) {
     const std::uint32_t number = find(sub, ended), known = count[sub];
     if (number != kForeignEnd || known >= lines) return number;
@@ -139,7 +139,7 @@ struct SubsequenceEnds {
     through[number][segment] = static_cast<std::uint8_t>(now);
   }
 
-  /// The same by that line.
+  /// Follows a whole segment by the line that follow_segment() filled.
   ZR_HD std::uint32_t follow_whole_segment(std::uint32_t segment, std::uint32_t number) const {
     static_assert(kForeignEnd >= kMostEnds);
     return through[number < kMostEnds ? number : kMostEnds][segment];

@@ -81,7 +81,7 @@ __device__ inline std::uint32_t last_subsequence(const ScanArgs& a) {
 /// With this bit a chunk publishes the state in which it ends, for the next one.
 inline constexpr std::uint32_t kPublished = 1u << 31, kStateMask = 0xFFFF;
 
-/// What both strategies use.
+/// The part that both strategies use.
 struct Chunk {
   const ScanArgs& a;
   ChunkMemory& s;
@@ -200,8 +200,8 @@ struct MapChunk : Chunk {
     __syncthreads();
   }
 
-  /// The end of the round's first walk, if so few walks are left and it passed so many blocks that
-  /// other subsequences may end in the same state.
+  /// Returns the end of the round's first walk if few walks are left and this one passed many
+  /// blocks: other subsequences may then end in the same state.
   __device__ std::uint16_t choose_offer(std::uint32_t listed) const {
     if (listed > kOfferWalks) return kNoOffer;
     const std::uint32_t to = s.item(0) & 255;
@@ -422,7 +422,7 @@ struct MapChunk : Chunk {
 inline constexpr std::uint32_t kMarks = kRoom / kMarkSubsequences, kEndMark = kMarks - 1;
 inline constexpr std::uint32_t kOwnMark = kWarmSubsequences / kMarkSubsequences - 1;
 static_assert(kWarmSubsequences % kMarkSubsequences == 0 && kRoom % kMarkSubsequences == 0);
-/// Walks that go on, in the memory of the first end.
+/// Length of a list of walks that go on; the lists are in the memory of the first end.
 inline constexpr std::uint32_t kListed = 2 * kRoom;
 static_assert(kMarkSlots <= kListed && kMarkSlots <= 255 && kMarkSlots <= kThreads);
 static_assert(offsetof(SubsequenceEnds<kRoom>::Line, item) == 2 * 2 * kListed);

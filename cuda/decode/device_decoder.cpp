@@ -88,7 +88,7 @@ struct DeviceDecoder::Impl {
           return pipeline.finish_device_frame(model, upsampling, frame);
         },
         window);
-    // Two calls of CUDA less for each image, the wait for the event being the other.
+    // This saves two CUDA calls for each image: this one, and the wait for the event.
     used = !report || !pipeline.is_idle() || !(params.region == Region());
     if (!used) return report;
     // After an error too: kernels may still run.

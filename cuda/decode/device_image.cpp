@@ -13,8 +13,8 @@ namespace {
 /// Rows of the image's own memory start on whole sectors.
 constexpr std::int64_t kPitchAlign = 128;
 
-/// Calls work(y, rows, pitch) for all rows of a plane at once; or for each of them, where they lie
-/// from the last one to the first, as CUDA cannot take them.
+/// Calls work(y, rows, pitch) for all rows of a plane at once. Where the rows lie from the last one
+/// to the first, CUDA cannot copy them at once: then it is called for each row.
 template <typename Work>
 Status for_rows(const PlaneView& plane, const Work& work) {
   const bool at_once = plane.stride_bytes >= plane.width;

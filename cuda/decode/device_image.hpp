@@ -46,7 +46,7 @@ class DeviceImage {
   /// `direct`, if not null: a frame whose planes are the component planes. A device frame is then
   /// written by the scans themselves. `luma_only`: no other component gets a plane.
   Status begin(const FrameHeader& frame, const FrameView* direct, bool luma_only);
-  /// What write_device_frame() or write_host_frame() will be asked for.
+  /// Announces what write_device_frame() or write_host_frame() will be asked for.
   void expect_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) {
     expected_ = Expected{model, upsampling, out};
   }

@@ -37,7 +37,7 @@ Status ScanStates::take(ScanArgs& scan, cudaStream_t stream) {
 
 namespace {
 
-/// What is known of a scan before its sizes are.
+/// The needs of a scan as far as its header tells them; the sizes follow.
 ScanNeeds needs_of(const ScanHeader& scan, const PairCycle& cycle) {
   const auto is_standard = [](const std::optional<HuffmanSpec>& spec) {
     return std::ranges::find(standard_huffman_specs(), spec) != standard_huffman_specs().end();

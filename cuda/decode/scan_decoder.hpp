@@ -46,7 +46,7 @@ struct ScanResult {
 /// and 160 KiB of tables.
 class ScanDecoder {
  public:
-  /// Of a scan: positions of bits are 32-bit numbers.
+  /// Most bytes of a scan: positions of bits are 32-bit numbers.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
   /// Once, on the device that is current. `exhaustive_only`: as in DecodeChoices.
@@ -68,10 +68,10 @@ class ScanDecoder {
     /// `data` is pinned memory instead. The bytes are decoded as they come over the bus.
     bool is_on_host = false;
     bool is_alone = false;  ///< no other scan is being decoded on the device
-    bool is_timed = false;  ///< the probe wants to see each kernel
+    bool is_timed = false;  ///< for step times: no graph, which would hide single kernels
   };
-  /// Has the device make its tables, unless they are those of the scan before. Better after the
-  /// scan's bytes are sent: the device changes from copies to kernels once, then.
+  /// Has the device make its tables, unless they are those of the scan before. Call it after the
+  /// scan's bytes are sent, so that the device changes from copies to kernels only once.
   Status prepare(const ScanHeader& scan, cudaStream_t stream);
 
   /// Enqueues what goes on with a scan's samples, behind its kernels. `*skip`, in device memory, is

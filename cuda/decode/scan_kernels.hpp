@@ -29,7 +29,7 @@ struct ScanSummary {
   std::uint64_t end;           ///< as the state of a tile, when all is known (scan_progress.cuh)
 };
 
-/// What makes the pairs useless; kFault… bits. Other CTAs may just be finding more.
+/// The faults that make the pairs useless; kFault… bits. Other CTAs may still find more.
 ZR_HD std::uint32_t faults_of(const ScanSummary& summary) {
   return summary.faults | summary.walk_faults | (summary.unsettled != 0 ? kFaultUnsettled : 0);
 }
@@ -37,7 +37,7 @@ ZR_HD std::uint32_t faults_of(const ScanSummary& summary) {
 /// Zero bytes after the clean ones, because words are read ahead.
 inline constexpr std::uint32_t kCleanPadding = 32;
 
-/// What the host gets to know. Pinned memory, written by the device.
+/// The device's report to the host, in pinned memory.
 struct ScanReport {
   std::uint32_t faults;
   std::uint32_t dc_fault;  ///< not 0: a DC value that no encoder makes
@@ -142,7 +142,7 @@ struct ScanArgs {
   const WalkTables* tables;
   const ScanSteps* steps;
 
-  // What the kernels pass on.
+  // Passed from kernel to kernel.
   std::uint8_t* clean;            ///< [in_bytes + kCleanPadding + 3]: big-endian bytes of words
   std::uint32_t* interval_first;  ///< [intervals + 1]: the first clean byte; the last entry closes
                                   ///< the list
@@ -183,7 +183,7 @@ Status sync_subsequences(const ScanArgs& args, LaunchChain& chain);
 Status decode_subsequences(const ScanArgs& args, LaunchChain& chain);
 Status transform_blocks(const ScanArgs& args, LaunchChain& chain);
 
-/// What the tables are made of.
+/// The source of the tables.
 struct ScanTablesSource {
   WalkCodes codes;
   ScanSteps steps;

@@ -95,7 +95,7 @@ enum class Strategy : std::uint8_t {
   exhaustive  ///< walks from every bit: one of them is right by construction
 };
 
-/// What the plan depends on.
+/// The input of the plan.
 struct ScanNeeds {
   std::uint32_t bytes, blocks, subsequences;
   std::uint32_t pairs;          ///< of code tables
@@ -205,7 +205,7 @@ struct DecodeChoices {
   bool always_follows_bus = false;
 };
 
-/// What decoders are created with from now on. Not thread-safe.
+/// The choices of decoders that are created from now on. Not thread-safe.
 inline DecodeChoices& default_decode_choices() {
   static DecodeChoices choices;
   return choices;

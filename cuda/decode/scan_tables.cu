@@ -12,7 +12,7 @@ namespace {
 /// Photos of 1924x1084 with optimal tables of their own, one of eight: 22.8 us; 23.1 with 256
 /// (H200).
 constexpr int kThreads = 512;
-/// What CTAs make for a side and a pair of tables.
+/// Parts that CTAs make for a side and a pair of tables.
 enum Part : unsigned { kSymbols, kSkips, kLongCodewords, kParts };
 
 /// By all threads.
@@ -23,7 +23,7 @@ __device__ void copy_by_words(const T& from, T& to) {
     reinterpret_cast<std::uint32_t*>(&to)[i] = reinterpret_cast<const std::uint32_t*>(&from)[i];
 }
 
-/// What the tables are made of comes with the launch. A picture of 1920x1080 with tables of its own
+/// The source of the tables comes with the launch. A picture of 1920x1080 with tables of its own
 /// takes 77 us so, and 70 with those of the picture before (H200).
 __global__ void __launch_bounds__(kThreads)
     scan_tables_kernel(const __grid_constant__ ScanTablesSource from, WalkTables* tables,

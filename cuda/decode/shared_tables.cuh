@@ -1,5 +1,5 @@
-// What the walks read, in shared memory. All threads start asynchronous copies, which need no
-// registers, and later wait for them together.
+// The tables that the walks read, in shared memory. All threads start asynchronous copies, which
+// need no registers, and later wait for them together.
 // SPDX-License-Identifier: MIT
 #pragma once
 

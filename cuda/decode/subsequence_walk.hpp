@@ -120,7 +120,7 @@ ZR_HD std::uint32_t symbol_of(const DecodedSymbol& decoded, int side) {
   return (bits + ssss) | bits << kCodeBitsShift | ssss << kFirstSsssShift | run << kFirstRunShift |
          (is_eob ? kEndOfBlock : run) << kSymbolIndexShift;
 }
-/// What an entry has of its first symbol, if that is not EOB, as an entry of its own.
+/// Returns an entry with only the first symbol of `entry`, if that is not EOB.
 ZR_HD std::uint32_t first_alone(std::uint32_t entry) {
   const std::uint32_t first = entry & 0x3FFFu << kCodeBitsShift;
   const std::uint32_t taken = (entry >> kCodeBitsShift & 31) + (entry >> kFirstSsssShift & 15);
@@ -263,7 +263,7 @@ ZR_HD bool is_padding(std::uint32_t next32, std::uint32_t bits_left) {
   return bits_left < 8 && (next32 | (0xFFFFFFFFu >> bits_left)) == 0xFFFFFFFFu;
 }
 
-/// What a walk passed.
+/// Numbers of what a walk passed.
 struct WalkTally {
   std::uint32_t blocks, pairs;  ///< `blocks`: those that end in the subsequence
 };

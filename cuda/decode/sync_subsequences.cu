@@ -32,8 +32,8 @@ __device__ std::uint32_t find_interval(const ScanArgs& a, std::uint32_t interval
   return low;
 }
 
-/// What is known of the scan: all, or as much as the CTA needs if it follows the bus. To all
-/// threads.
+/// Returns, to all threads, what is known of the scan: all of it, or as much as the CTA needs if it
+/// follows the bus.
 __device__ ScanProgress await_chunk(const ScanArgs& a, ChunkMemory& s, std::int64_t first_sub) {
   if (!a.follows_bus) {
     wait_for_previous_kernel();
@@ -200,21 +200,6 @@ struct CollectedPairs {
   }
 };
 
-/// Copies from shared memory, at a multiple of 4 with a word behind it, to any place, by whole
-/// words.
-__device__ inline void store_halves(std::uint16_t* to, const std::uint16_t* from,
-                                    std::uint32_t count) {
-  const auto lead =
-      min(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), count);
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(from);
-  auto* const whole = reinterpret_cast<std::uint32_t*>(to + lead);
-  const std::uint32_t selector = lead == 0 ? 0x3210 : 0x5432;
-  for (std::uint32_t i = threadIdx.x; i < (count - lead) / 2; i += kThreads)
-    whole[i] = __byte_perm(words[i], words[i + 1], selector);
-  if (threadIdx.x == 0 && lead != 0) to[0] = from[0];
-  if (threadIdx.x == 1 && (count - lead) % 2 != 0) to[count - 1] = from[count - 1];
-}
-
 /// Decodes the chunk, whose entries are found. All threads have passed a barrier since they used
 /// the skip tables, whose memory is `for_tables`. Returns pack_counts() up to the chunk's end; or
 /// 0, if the scan was given up.
@@ -253,7 +238,8 @@ __device__ std::uint64_t decode_chunk(const ScanArgs& a, ChunkMemory& s,
     faults |= kFaultCount;
   } else if (fits && !any_wide) {
     const std::uint32_t first_block = blocks_of(s.before), first_pair = pairs_of(s.before);
-    store_halves(a.pairs + first_pair, collected, pairs);
+    for (std::uint32_t i = threadIdx.x; i < pairs; i += kThreads)
+      a.pairs[first_pair + i] = collected[i];
     for (std::uint32_t i = threadIdx.x; i <= blocks; i += kThreads) {
       const std::uint16_t at = collected[blocks_from + i];
       if (at != kBeginsElsewhere)
@@ -305,7 +291,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kSyncCtas, kThreads, kU
   }
   if (kCollects && a.follows_bus) {
     publish_readable(a, counts);
-    // The kernel behind this one waits for this one alone.
+    // The next kernel waits for this one only, so this one waits for the one before.
     wait_for_previous_kernel();
   }
 }

@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(kThreads,
       fetch(w.item, a.items + std::int64_t{index} * kTileItems, vectors(items),
             static_cast<unsigned>(lane_index()), 32);
   };
-  if (a.skip == nullptr) fetch_collected();  // else there may be nothing
+  if (a.skip == nullptr) fetch_collected();  // with `skip` there may be no output
   wait_for_previous_kernel();
   if (a.skip != nullptr) {
     if (is_skipped(a.skip)) return;

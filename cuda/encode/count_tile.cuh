@@ -46,7 +46,8 @@ __device__ inline void finish_transform(const Shared& s, WarpShared& w, const Co
     transform_columns_of_tile(s, b, c);
 }
 
-/// By all threads of the CTA, before the tables of all of them can be read.
+/// Called by all threads of the CTA before the barrier behind which the fetched tables are read: a
+/// warp counts only after it.
 __device__ inline void clear_counts(Shared& s) {
   for (unsigned i = threadIdx.x; i < sizeof s.count / 16; i += kThreads)
     reinterpret_cast<uint4*>(s.count)[i] = uint4{};

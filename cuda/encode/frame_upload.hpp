@@ -17,8 +17,8 @@ namespace zerorun {
 /// Keeps its memory between frames. The frame uploaded last is valid until the next call.
 class FrameUpload {
  public:
-  /// `threads` copy one frame: 0 = as many as helps, 1 = the caller's alone, as for small frames. A
-  /// piece is what one thread copies at a time, and about the least that one transfer carries; by
+  /// `threads` copy one frame. 0: as many as speed it up; 1: the caller alone, as for small frames.
+  /// A piece is what one thread copies at a time, and about the least that one transfer carries; by
   /// default it is chosen for the frame.
   explicit FrameUpload(int threads = 0, std::size_t piece_bytes = 0)
       : threads_(threads), piece_bytes_(piece_bytes) {}

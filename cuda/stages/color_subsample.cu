@@ -278,7 +278,7 @@ __device__ void load_pairs(const ChromaPairs& pairs, int x, int y, std::uint32_t
   }
 }
 
-/// Of frames whose chroma has the wanted resolution already. A thread makes eight samples of each
+/// For frames whose chroma has the wanted resolution already. A thread makes eight samples of each
 /// component; 3840x2160 to a stream takes 30 us so, in NV12, eight frames at once (H200), and 49 by
 /// the kernel above.
 __global__ void __launch_bounds__(kThreadsX* kThreadsY)

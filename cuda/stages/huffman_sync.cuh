@@ -28,7 +28,7 @@ ZR_HD ChainState unpack_state(std::uint64_t packed) {
           static_cast<std::int32_t>(packed & 63)};
 }
 
-/// What some subsequences add to the counts of blocks and pairs.
+/// Blocks and pairs that some subsequences add.
 struct ChainSums {
   std::uint64_t packed;  ///< blocks 48 bits, pairs 8, faulty 1, head 1
 };

@@ -52,7 +52,7 @@ struct Shared {
   std::uint32_t used[kWarps], sum[kWarps];  // of a warp
 };
 
-/// Of the thread's symbol. `bits` 0: it has no codeword, and the rest means nothing.
+/// The codeword of the thread's symbol. `bits` 0: it has none, and the rest is undefined.
 struct Codeword {
   std::uint32_t bits, code;
   int position;  ///< among HUFFVAL

@@ -121,7 +121,7 @@ Status StagedDecoder::upload_cursors(const Input& in) {
   return copy_async(first_sync_, host_first_sync_.data(), intervals + 1, in.exec);
 }
 
-/// What huffman_decode left behind a fault is undefined, so the next stages must not read it.
+/// The output of huffman_decode behind a fault is undefined: the next stages must not read it.
 Status StagedDecoder::check_cursors(const Exec& exec) {
   ZR_TRY(copy_async(host_cursors_.data(), cursors_, std::ssize(host_cursors_), exec));
   ZR_TRY(wait(exec));

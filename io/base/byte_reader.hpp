@@ -11,10 +11,41 @@
 #include <string>
 #include <vector>
 
-#include "io/base/read_ahead.hpp"
+#include "codec/base/flight_ring.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::io {
+
+/// For one consumer. It keeps two blocks more than it has threads.
+class ReadAhead {
+ public:
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+  /// Reads from `position` of `file` on, which is open until the end of this object; that waits for
+  /// the reads that are under way. Throws std::system_error where there can be no thread.
+  ReadAhead(int file, std::uint64_t position, int threads);
+
+  struct Outcome {
+    std::size_t bytes;  ///< fewer than kBlockBytes at the end and before an error
+    int error;          ///< errno of the read behind these bytes; 0: none
+  };
+  /// Waits for the next block and puts it in place of `block`, whose memory is used again. A block
+  /// that is not full is the last one.
+  Outcome next(std::vector<std::byte>& block);
+
+ private:
+  struct Job {
+    std::uint64_t position = 0;
+    std::vector<std::byte> block = std::vector<std::byte>(kBlockBytes);
+    Outcome outcome{};
+  };
+
+  void read_one_more();
+
+  const std::uint64_t position_;
+  bool at_end_ = false;  // the last block was taken
+  FlightRing<Job> ring_;
+};
 
 /// Move-only. After a read error every call behaves as at the end of the file; error() tells the
 /// two apart.

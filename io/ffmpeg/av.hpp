@@ -100,7 +100,7 @@ inline AVStereo3D* allocate_stereo(std::size_t& bytes) noexcept {
 #endif
 }
 
-/// What the write callback of AVIOContext gets a pointer to.
+/// The write callback of AVIOContext gets a pointer to it.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
 using WrittenByte = const std::uint8_t;
 #else

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "io/ffmpeg/av.hpp"
 #include "io/samples/ycc_to_jfif.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun::io::av {
 
@@ -49,6 +51,29 @@ class ColourConverter {
   FrameScaler scaler_, rgba_scaler_;
   FramePtr planar_, rgba_;
   std::optional<YccToJfif> to_jfif_;
+};
+
+bool is_high_range(AVColorTransferCharacteristic transfer) noexcept;
+
+/// A graph of filters for pictures of one size and format. One thread at a time.
+class ToneMapper {
+ public:
+  /// Opens libavfilter. Errors: not_built (it is not installed, or has no zscale).
+  static Status load();
+  /// `curve` is a word of the filter tonemap. What `picture` does not tell of its colours is set.
+  /// `out` is 8-bit BT.709 of limited range. Errors: bad_input, out_of_memory.
+  Status map(AVFrame& picture, const std::string& curve, FramePtr& out);
+
+ private:
+  struct FreeGraph {
+    void operator()(void* graph) const noexcept;
+  };
+
+  Status open(const AVFrame& picture, const std::string& curve);
+
+  std::unique_ptr<void, FreeGraph> graph_;
+  void *source_ = nullptr, *sink_ = nullptr;  // of the graph
+  std::string shape_;                         // what the graph was made for
 };
 
 }  // namespace zerorun::io::av

@@ -199,7 +199,7 @@ void set_tags(const SinkOptions& options, AVFormatContext& output) {
 }
 
 bool needs_key_list(const ContainerContent& content, const std::string& muxer) {
-  // What FFmpeg writes without the list: of both, of MOV, of MP4.
+  // Keys that FFmpeg writes without the list: in both, in MOV, in MP4.
   constexpr std::string_view kBoth[] = {"title",   "artist",    "album",    "date",         "genre",
                                         "comment", "copyright", "location", "creation_time"};
   constexpr std::string_view kMov[] = {"make", "model"};

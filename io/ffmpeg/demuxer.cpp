@@ -93,8 +93,8 @@ Status Demuxer::seek(std::int64_t pts) {
   return error < 0 ? failure(Errc::read_failed, name_, error) : Status::ok();
 }
 
-/// Of a Matroska file whose frames are all key frames. The walk has to agree with the packets that
-/// were read at the start.
+/// The times of a Matroska file whose frames are all key frames. The walk has to agree with the
+/// packets that were read at the start.
 std::optional<FrameTimes> Demuxer::walked_times() {
   if (!std::string_view(context_->iformat->name).starts_with("matroska") || !can_seek() ||
       missing_bytes_ > 0 || !is_intra_only(stream_))

@@ -64,7 +64,7 @@ class Demuxer {
   /// ends it once there were packets. Errors: those above, open_failed.
   static Result<std::unique_ptr<Demuxer>> open_address(const std::string& address,
                                                        double timeout_seconds);
-  /// What ended an address early; empty if nothing did. Any thread.
+  /// The reason why an address ended early; empty if it did not. Any thread.
   std::string notice() const;
 
   Demuxer(const Demuxer&) = delete;

@@ -34,8 +34,8 @@ struct Memory {
   }
 };
 
-/// Of one frame: Matroska's demuxer reads no file without. Leaves `file` empty if there is an
-/// error.
+/// Writes a file of one frame: Matroska's demuxer reads no file without. Leaves `file` empty on
+/// errors.
 void write_turned_file(const SinkOptions& options, const std::string& muxer, Memory& file) {
   constexpr int kSize = 16;
   static std::array<std::uint8_t, 4> jpeg{0xFF, 0xD8, 0xFF, 0xD9};
@@ -60,7 +60,7 @@ void write_turned_file(const SinkOptions& options, const std::string& muxer, Mem
   avformat_free_context(out);
 }
 
-/// Of the first stream; not turned if the file cannot be read.
+/// Describes the first stream; not turned if the file cannot be read.
 SourceInfo read_turned_file(const std::string& muxer, Memory& file) {
   constexpr int kBufferBytes = 4096;
   SourceInfo info;

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "io/samples/frame_convert.hpp"
+#include "io/base/pool.hpp"
 #include "io/ffmpeg/colour.hpp"
 #include "io/ffmpeg/demuxer.hpp"
 #include "io/ffmpeg/nvdec.hpp"
-#include "io/ffmpeg/tone_mapper.hpp"
-#include "io/base/pool.hpp"
+#include "io/samples/frame_convert.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/ffmpeg.hpp"
 

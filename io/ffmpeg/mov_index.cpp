@@ -116,9 +116,9 @@ std::int64_t MovIndex::timecode_place() const {
   return 0;
 }
 
-/// The header of the media data that begin at `media_begin`, and behind it the sample of a time
-/// code track: it lies inside of the movie box of the fragmented file, which nothing reads any more
-/// when the file is plain.
+/// Returns the header of the media data that begin at `media_begin`, and the sample of a time code
+/// track behind it. The sample lies in the movie box of the fragmented file, which is not read any
+/// more when the file is plain.
 Result<std::vector<std::byte>> MovIndex::media_header(std::int64_t media_begin,
                                                       std::int64_t media_end) {
   const auto size = static_cast<std::uint64_t>(media_end - media_begin);

@@ -27,7 +27,7 @@ bool is_on_device(const AVFrame& picture) noexcept { return picture.format == AV
 #ifdef ZERORUN_HAVE_NVDEC
 namespace {
 
-/// Of the words that a surface is made of: 8 for NV12, 10 for P010; 0 for layouts that zerorun does
+/// Depth of the samples of a surface: 8 for NV12, 10 for P010; 0 for layouts that zerorun does
 /// not take from the device.
 int surface_depth(AVPixelFormat format) noexcept {
   return format == AV_PIX_FMT_NV12 ? 8 : format == AV_PIX_FMT_P010 ? 10 : 0;

@@ -4,10 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "io/mjpeg/jpeg_splitter.hpp"
-#include "io/ffmpeg/stream_copy.hpp"
 #include "io/ffmpeg/container_content.hpp"
 #include "io/ffmpeg/muxer.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 #include "io/output/sinks.hpp"
 #include "zerorun/ffmpeg.hpp"
 

@@ -1,6 +1,6 @@
 // The sound, subtitles and attachments of a file, trimmed to a range of time.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/stream_copy.hpp"
+#include "io/ffmpeg/muxer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
 // High dynamic range (PQ, HLG) to SDR by FFmpeg's filters zscale and tonemap.
 // SPDX-License-Identifier: MIT
-#include "io/ffmpeg/tone_mapper.hpp"
 
 #include <utility>
 

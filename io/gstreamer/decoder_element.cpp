@@ -12,7 +12,6 @@
 #include "codec/base/try.hpp"
 #include "io/gstreamer/decode_flight.hpp"
 #include "io/gstreamer/element.hpp"
-#include "io/gstreamer/jpeg_parse.hpp"
 #include "io/gstreamer/video_formats.hpp"
 #include "zerorun/decoder.hpp"
 

@@ -9,7 +9,6 @@
 #include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/encode_session.hpp"
-#include "io/gstreamer/encoder_settings.hpp"
 #include "io/gstreamer/video_formats.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(zerorunenc_debug);

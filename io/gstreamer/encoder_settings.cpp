@@ -1,6 +1,6 @@
 // The properties of zerorunenc.
 // SPDX-License-Identifier: MIT
-#include "io/gstreamer/encoder_settings.hpp"
+#include "io/gstreamer/encode_session.hpp"
 
 #include <algorithm>
 #include <array>

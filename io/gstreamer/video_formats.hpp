@@ -33,8 +33,8 @@ FrameView view_of(const GstVideoFrame& frame, PixelFormat format) noexcept;
 Result<io::YccCoding> coding_of(const GstVideoInfo& info);
 
 /// Announces a new size or format of the stream to downstream. The format is the stream's own if
-/// downstream accepts it, else the first one of downstream's that can be made. `input` may be null.
-/// False if downstream accepts none.
+/// downstream accepts it, else the first of downstream's formats that can be made. `input` may be
+/// null. False if downstream accepts none.
 bool negotiate_output(GstVideoDecoder* decoder, const StreamInfo& stream,
                       GstVideoCodecState* input);
 

@@ -69,7 +69,7 @@ double png_pixels(const Head& head) {
   return head.bytes.size() >= 24 ? png_number(head.bytes, 16) * png_number(head.bytes, 20) : 0.0;
 }
 
-/// Of the whole file, which may hold several images.
+/// Pixels of the whole file, which may hold several images.
 double pnm_pixels(const Head& head, const SourceOptions& options) {
   const bool is_rgb = head.bytes.size() > 1 && (head.bytes[1] == '6' || head.bytes[1] == '3');
   std::istringstream words(head.bytes.substr(std::min<std::size_t>(2, head.bytes.size())));

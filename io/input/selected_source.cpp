@@ -188,7 +188,7 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
   std::int64_t concealed_frames() const override { return reader_->concealed_frames(); }
 
  private:
-  /// What a thread needs to convert a frame.
+  /// Memory of a thread that converts a frame.
   struct Scratch {
     FrameConverter converter;
     Frame unconverted;

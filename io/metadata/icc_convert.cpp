@@ -67,7 +67,7 @@ Profile srgb_gray() {
   return profile;
 }
 
-/// What converts samples of `from_type`, which the profile is for, to those of `to`.
+/// Makes the transform from samples of `from_type`, which the profile describes, to those of `to`.
 Result<std::shared_ptr<void>> make_transform(std::span<const std::uint8_t> icc,
                                              cmsColorSpaceSignature space,
                                              cmsUInt32Number from_type, const Profile& to,

@@ -50,7 +50,7 @@ void take_png_profile(ByteSpan chunk, PictureContent& content) {
 
 PictureContent png_content(ByteSpan file) {
   PictureContent content;
-  // The first counts even if it is broken or too long: a file may have thousands to unpack.
+  // Only the first one counts, even if it is broken or too long: a file may have thousands.
   bool has_profile = false, has_xmp = false;
   for (std::uint64_t at = 8;;) {
     const auto bytes = number(file, at, 4, false);

@@ -48,7 +48,7 @@ class JpegDecoders {
   std::int64_t concealed() const noexcept { return concealed_; }
 
  private:
-  /// What one thread needs.
+  /// Decoder and memory of one thread.
   struct Coder {
     std::optional<Decoder> decoder;  ///< made at the first image: inputs without JPEG need none
     int threads = 0;

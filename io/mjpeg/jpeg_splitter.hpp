@@ -38,7 +38,7 @@ class JpegSplitter {
   bool seek(std::uint64_t offset) { return reader_.seek(offset); }
 
   std::int64_t skipped_bytes() const noexcept { return skipped_; }
-  /// Of the image that next() gave last.
+  /// Offset of the image that next() gave last.
   std::uint64_t image_offset() const noexcept { return image_offset_; }
   const ByteReader& reader() const noexcept { return reader_; }
 

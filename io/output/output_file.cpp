@@ -88,7 +88,7 @@ std::unique_ptr<OutputFile> OutputFile::standard_output() {
 
 OutputFile::~OutputFile() {
   const bool is_kept = is_full_ && whole_bytes_ > 0;
-  // What lies behind the last whole write is half a frame.
+  // The bytes behind the last whole write are a part of a frame.
   if (is_kept && file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(whole_bytes_)) != 0) {
   }
   if (owned_ && file_ >= 0) ::close(file_);

@@ -6,7 +6,6 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "codec/arith/zigzag.hpp"
@@ -230,21 +229,6 @@ TEST_F(PipelineParity, Photos) {
     }
   }
   EXPECT_GT(photos, 0u);
-}
-
-TEST_F(PipelineParity, SeveralThreads) {
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([t] {
-      EncodeParams params;
-      params.huffman = kTables[t % 3];
-      Pair pair(params);
-      for (int i = 0; i < 20; ++i)
-        pair.expect_same(make_frame(Content::photo, PixelFormat::yuv420p, 200 + 37 * t + 16 * i,
-                                    150 + i, static_cast<std::uint64_t>(i))
-                             .view());
-    });
-  for (auto& thread : threads) thread.join();
 }
 
 /// Tiles with few symbols, with so many bits that a lane cannot keep them, and with too many

@@ -1,6 +1,5 @@
 // Files that are read ahead by threads give the bytes of the file, in order, wherever one jumps.
 // SPDX-License-Identifier: MIT
-#include "io/base/read_ahead.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

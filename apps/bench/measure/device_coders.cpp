@@ -157,7 +157,7 @@ struct EncodeJob {
   std::size_t room;  ///< bytes of the largest stream
 };
 
-/// Copies a stream of device or pinned memory to `out`.
+/// Copies a coded stream from device or pinned memory to `out`.
 Status read_stream(const std::byte* from, const std::size_t* size, std::size_t room,
                    std::vector<std::byte>& out) {
   std::size_t bytes = 0;

@@ -13,7 +13,7 @@ extern "C" const char* zerorun_load_peer_opencv();  // .cmake/load_at_run_time.c
 namespace zerorun::app::bench {
 namespace {
 
-/// OpenCV throws, and runners do not.
+/// Turns OpenCV's exceptions into a Status: runners do not throw.
 template <typename Call>
 Status guarded(const Call& call) {
   try {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
 #include "codec/arith/symbol.hpp"
+#include "tests/support/extreme_block.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -105,6 +107,24 @@ TEST(Dct8, InverseByProductsIsTheSameModuloAPowerOfTwo) {
   expect_same_by_products<1, 0>();
   expect_same_by_products<2, 0>();
   expect_same_by_products<2, 4>();
+}
+
+/// Range that Divisor is proved for: |x| + 4 q < 2^15.
+TEST(Quantise, CoefficientsFitTheDivisor) {
+  std::int32_t largest = 0;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const bool reverse : {false, true}) {
+      const BlockSamples samples = extreme(at, reverse);
+      std::uint32_t work[8][8], column[8];
+      for (std::size_t i = 0; i < kBlockSize; ++i)
+        work[i / 8][i % 8] = static_cast<std::uint32_t>(samples[i] - 128);
+      for (auto& row : work) fdct8<1>(row);
+      for (std::size_t y = 0; y < 8; ++y) column[y] = work[y][at % 8];
+      fdct8<2>(column);
+      largest = std::max(largest, std::abs(as_signed(column[at / 8])));
+    }
+  EXPECT_LE(largest, 16384);  // what the test below goes up to
+  EXPECT_LT(largest + 4 * 255, 1 << 15);
 }
 
 TEST(Quantise, EveryDivisorAndEveryMagnitude) {

@@ -148,17 +148,6 @@ TEST(FastDecode, LibjpegStreams) {
   }
 }
 
-TEST(FastDecode, LargePicturesOnSeveralThreads) {
-  Random random(4);
-  Decoders decoders(threads(3));
-  for (int i = 0; i < (kSanitized ? 4 : 30); ++i) {
-    const Bytes jpeg = any_stream(random, random.between(300, 1100), random.between(200, 500),
-                                  kAllSubsamplings[random.below(6)]);
-    decoders.any(jpeg, random);
-    if (HasFatalFailure()) FAIL() << "picture " << i;
-  }
-}
-
 TEST(FastDecode, DamagedStreams) {
   Random random(5);
   Decoders one(threads(1)), two(threads(2, ChromaUpsampling::nearest));

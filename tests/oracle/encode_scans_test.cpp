@@ -16,6 +16,7 @@
 #include "tests/oracle/compare.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -132,12 +133,9 @@ LibjpegOptions kind_of(bool is_progressive) {
   return options;
 }
 
-constexpr Subsampling kSamplings[] = {Subsampling::gray, Subsampling::s420, Subsampling::s422,
-                                      Subsampling::s444, Subsampling::s440, Subsampling::s411};
-
 TEST(CoefficientCoder, BytesAreLibjpegsInAllSamplingsAndSizes) {
   for (const bool is_progressive : {false, true})
-    for (const Subsampling sampling : kSamplings)
+    for (const Subsampling sampling : kAllSubsamplings)
       for (const Size size : {Size{1, 1}, Size{8, 8}, Size{17, 9}, Size{53, 41}, Size{330, 260}})
         for (const int quality : {20, 90, 100}) {
           SCOPED_TRACE(std::string(name(sampling)) + " " + to_string(size) + " " +
@@ -157,7 +155,7 @@ TEST(CoefficientCoder, BytesAreLibjpegsWithRestartIntervals) {
     (round % 4 < 2 ? options.restart_mcus : options.restart_rows) = random.between(1, 9);
     const Size size{random.between(1, 150), random.between(1, 120)};
     SCOPED_TRACE("round " + std::to_string(round) + " " + to_string(size));
-    expect_libjpegs_bytes(size, kSamplings[random.below(6)], options,
+    expect_libjpegs_bytes(size, kAllSubsamplings[random.below(6)], options,
                           static_cast<std::uint64_t>(round));
     if (HasFailure()) return;
   }
@@ -201,7 +199,7 @@ TEST(CoefficientCoder, SearchedScansHaveTheSameCoefficients) {
     LibjpegOptions plain;
     plain.quality = random.between(5, 100);
     const Size size{random.between(1, 200), random.between(1, 150)};
-    const Subsampling sampling = kSamplings[random.below(6)];
+    const Subsampling sampling = kAllSubsamplings[random.below(6)];
     const Coefficients coefficients(round == 0
                                         ? with_wide_tables(size.width, size.height)
                                         : libjpeg_sample(size.width, size.height, sampling, plain,

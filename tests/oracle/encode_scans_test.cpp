@@ -237,8 +237,7 @@ TEST(CoefficientCoder, MoreThanTenBlocksInAnMcuAreSplit) {
   }
 }
 
-/// Counting all cuts in one pass is counting each scan.
-TEST(CoefficientCoder, CutsAreCountedAsScans) {
+TEST(CoefficientCoder, CountsBandsTogetherAsAlone) {
   Random random(9);
   for (int round = 0; round < 12; ++round) {
     LibjpegOptions options;
@@ -256,20 +255,22 @@ TEST(CoefficientCoder, CutsAreCountedAsScans) {
                     make_scan_layout(8 * blocks.blocks_wide, 8 * blocks.blocks_high, &shape, 1,
                                      &first, 1, round % 3 == 0 ? random.between(1, 50) : 0),
                     {&packer.packed()}};
-    std::vector<ScanCounts> cuts(kCutScans);
-    std::size_t next = 0;
-    const std::vector<ScanSpec> candidates = candidate_scans(1, true);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      scan.spec = candidates[i];
-      if (scan.spec.is_dc() || scan.spec.is_refinement()) continue;
-      if (scan.spec.ss == 1 && scan.spec.se == 63) {
-        count_cut_scans(scan, std::span<ScanCounts, kCutScans>(cuts.data(), kCutScans));
-        next = 0;
+    for (int al = 0; al <= kMaxLowBits; ++al) {
+      std::vector<ScanCoding> scans;
+      for (const ScanSpec& spec : candidate_scans(1, true)) {
+        if (spec.is_dc() || spec.is_refinement() || spec.al != al) continue;
+        scan.spec = spec;
+        scans.push_back(scan);
       }
-      ScanCounts counts;
-      count_scan(scan, counts);
-      ASSERT_EQ(std::memcmp(&counts, &cuts[next++], sizeof counts), 0)
-          << "round " << round << " scan " << i;
+      ASSERT_GT(scans.size(), 5u);
+      std::vector<ScanCounts> together(scans.size());
+      count_first_scans(scans, together.data());
+      for (std::size_t i = 0; i < scans.size(); ++i) {
+        ScanCounts alone;
+        count_scan(scans[i], alone);
+        ASSERT_EQ(std::memcmp(&alone, &together[i], sizeof alone), 0)
+            << "round " << round << " Al " << al << " scan " << i;
+      }
     }
   }
 }

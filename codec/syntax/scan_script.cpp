@@ -12,8 +12,6 @@ namespace zerorun {
 namespace {
 
 constexpr int kLastIndex = kBlockSize - 1;
-/// Candidates cut AC in two behind one of these, or not at all.
-constexpr int kAcCuts[] = {2, 5, 8, 12, 18};
 
 ScanSpec scan_of(int component, int ss, int se, int ah, int al) {
   ScanSpec scan;

@@ -34,8 +34,9 @@ class CountSink {
   }
   void bits(std::uint64_t, int count) { extra_ += static_cast<std::uint64_t>(count); }
   void end_interval(bool) {}
-  static constexpr bool kWrites = false;
   void finish() { counts_.extra_bits += extra_; }
+
+  static constexpr bool kWrites = false;
 
  private:
   ScanCounts& counts_;
@@ -78,9 +79,10 @@ class BitSink {
     *out_++ = 0xFF;
     *out_++ = static_cast<std::uint8_t>(marker::kRst0 + interval_++ % 8);
   }
-  static constexpr bool kWrites = true;
   void finish() {}
   const std::uint8_t* end() const { return out_; }
+
+  static constexpr bool kWrites = true;
 
  private:
   /// 1..32 bits.

@@ -175,7 +175,8 @@ struct EncodeReport {
 ZERORUN_API Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format,
                                                   int width, int height);
 
-/// Encodes frame after frame and keeps its memory: the second frame of a size allocates nothing.
+/// Encodes frame after frame and keeps its memory: the second frame of a size allocates nothing, or
+/// lists of scans where the stream is progressive.
 /// Move-only. One thread at a time per object; objects are independent.
 class ZERORUN_API Encoder {
  public:

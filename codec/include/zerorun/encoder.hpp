@@ -131,9 +131,10 @@ struct EncodeParams {
   RestartPolicy restart;
   /// Writes a progressive stream (SOF2, T.81 Annex G) of the same coefficients. Of some hundred
   /// ways to divide them into scans, the one with the fewest bits is taken: the stream is smaller
-  /// than a baseline one with optimal tables, by 1 to 8 %, and slower to code and to decode. Every
-  /// scan has optimal tables of its own, whatever `huffman` is. RestartPolicy counts the MCUs of
-  /// each scan, which are single blocks where it has one component; automatic means none.
+  /// than a baseline one with optimal tables, by 1 to 8 % of all but tiny ones, and slower to code
+  /// and to decode. Every scan has optimal tables of its own, whatever `huffman` is. RestartPolicy
+  /// counts the MCUs of each scan, which are single blocks where it has one component; automatic
+  /// means none.
   bool progressive = false;
   bool jfif_header = true;
   /// Pixel aspect ratio for the JFIF header (1:1 square).

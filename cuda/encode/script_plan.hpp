@@ -1,0 +1,169 @@
+// How the scans of a progressive frame are cut for kernels that code all of them at once: the tiles
+// of one scan follow those of the scan before.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codec/syntax/header_bytes.hpp"
+#include "codec/syntax/scan_script.hpp"
+#include "cuda/encode/tile_grid.hpp"
+#include "zerorun/status.hpp"
+
+namespace zerorun {
+
+/// Of the scripts that the kernels take, and of the candidates of a search.
+inline constexpr int kMaxScans = 192;
+/// Huffman tables of a scan: one of AC, or one or two of DC.
+inline constexpr int kScanTables = 2;
+/// Tiles of a CTA, a warp each. A CTA has tiles of one scan.
+inline constexpr int kScanWarps = 8;
+
+/// One block of an MCU of the scan.
+struct McuBlock {
+  std::uint8_t component;    ///< of the frame
+  std::uint8_t of_scan;      ///< the component's number in the scan
+  std::uint8_t x, y;         ///< in the MCU
+  std::uint8_t slot;         ///< of its DC table among those of the scan
+  std::uint8_t predecessor;  ///< the component's block before it, which if `wraps` is 1 lies
+  std::uint8_t wraps;        ///< in the MCU before
+};
+
+/// What kernels know about a scan. Plain data in device memory.
+struct ScanPlan {
+  TileGrid grid;
+  std::uint8_t ss, se, ah, al;
+  std::uint8_t components;
+  std::uint8_t tables;  ///< that it has: 0 if it refines DC
+  std::uint8_t destination[kScanTables];
+  McuBlock block[kMaxBlocksPerMcu];
+  std::uint8_t h[kMaxComponents], v[kMaxComponents];  ///< by number in the scan
+  std::uint32_t first_tile, first_chunk, ctas;
+  std::uint32_t restart_interval;
+  std::uint32_t sos_at, sos_bytes;  ///< its SOS segment in ScriptPlan::parts
+
+  ZR_HD bool is_dc() const { return ss == 0; }
+  ZR_HD bool is_refinement() const { return ah > 0; }
+  /// The coefficients of the scan, by zig-zag index.
+  ZR_HD std::uint64_t band() const {
+    return (~std::uint64_t{0} >> (63 - se)) & (~std::uint64_t{0} << ss);
+  }
+};
+
+/// Where the coefficients of a component lie.
+struct StoredComponent {
+  std::uint32_t first;  ///< its first block, among those of all components
+  std::uint32_t blocks_wide, blocks_high;
+};
+
+/// Numbers of the candidates among which choose_scans() chooses.
+struct ScanChoices {
+  struct OfComponent {
+    std::uint8_t dc;
+    std::uint8_t low[kMaxLowBits + 1][kBandCuts.size()];  ///< up to the cut, or all
+    std::uint8_t high[kMaxLowBits + 1][kBandCuts.size()];
+    std::uint8_t refining[kMaxLowBits + 1];  ///< from Ah = Al + 1 on; not of kMaxLowBits
+  };
+  OfComponent component[kMaxComponents];
+  std::uint8_t all_dc, chroma_dc;  ///< kNoScan: there is none
+  std::uint8_t components;
+  static constexpr std::uint8_t kNoScan = 0xFF;
+};
+
+/// The scans of a frame in the order of the stream. Plain data in device memory.
+struct ScanOrder {
+  std::uint32_t scans;
+  std::uint8_t scan[kMaxScans];  ///< numbers of ScanPlans
+  struct Choice {
+    std::uint8_t al, cut;
+  };
+  Choice choice[kMaxComponents];  ///< what choose_order() found best
+};
+
+/// What choose_scans() chooses of all candidates, of which each takes `bits`.
+ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, ScanOrder& order);
+
+/// A script, or candidates for one, for frames of one shape.
+struct ScriptPlan {
+  std::vector<ScanPlan> scans;
+  std::vector<std::uint8_t> parts;  ///< SOI to SOF, `head_bytes`; then all SOS segments
+  std::uint32_t head_bytes;
+  StoredComponent component[kMaxComponents];
+  std::uint32_t blocks;  ///< of all components that hold samples
+  std::uint32_t levels;  ///< scans of AC begin with bits below this
+  // Of all scans, and of those that one stream has at most.
+  std::uint32_t tiles, ctas, chunks, stream_ctas, stream_chunks;
+  std::uint64_t words;  ///< that the bits of its tiles take at most
+  std::uint32_t first_cta[kMaxScans + 1];
+  std::uint32_t header_room;  ///< for the headers of a stream
+  bool is_searched;
+  ScanChoices choices;  ///< of a search
+  ScanOrder order;      ///< else
+};
+
+/// The shape of frames, and their scans.
+struct ScriptShape {
+  int width, height, components;
+  MaxFactors luma;
+  int restart_interval, restart_rows;  ///< as in CoefficientCoding
+  bool is_searched;                    ///< else simple_progression()
+};
+
+/// `head`: SOI to SOF. Errors: invalid_argument (an interval of more than 65535 MCUs).
+Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> head,
+                        ScriptPlan& plan);
+
+// Implementation.
+
+ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, ScanOrder& order) {
+  constexpr int kCuts = static_cast<int>(kBandCuts.size());
+  constexpr std::uint8_t kNone = ScanChoices::kNoScan;
+  const int components = choices.components;
+  std::uint32_t& count = order.scans;
+  count = 0;
+  // DC: alone, with luma alone, or all together.
+  std::uint64_t alone = 0;
+  for (int c = 0; c < components; ++c) alone += bits[choices.component[c].dc];
+  std::uint64_t least = alone;
+  int way = 0;
+  if (choices.chroma_dc != kNone) {
+    const std::uint64_t sum = bits[choices.component[0].dc] + bits[choices.chroma_dc];
+    if (sum < least) least = sum, way = 1;
+  }
+  if (choices.all_dc != kNone && bits[choices.all_dc] < least) way = 2;
+  if (way == 2) {
+    order.scan[count++] = choices.all_dc;
+  } else {
+    order.scan[count++] = choices.component[0].dc;
+    if (way == 1) order.scan[count++] = choices.chroma_dc;
+    for (int c = 1; way == 0 && c < components; ++c)
+      order.scan[count++] = choices.component[c].dc;
+  }
+  for (int c = 0; c < components; ++c) {
+    const ScanChoices::OfComponent& of = choices.component[c];
+    ScanOrder::Choice& choice = order.choice[c];
+    std::uint64_t best = ~std::uint64_t{0}, refinements = 0;
+    for (int al = 0; al <= kMaxLowBits; ++al) {
+      if (al > 0) refinements += bits[of.refining[al - 1]];
+      for (int cut = 0; cut < kCuts; ++cut) {
+        std::uint64_t all = refinements + bits[of.low[al][cut]];
+        if (cut > 0) all += bits[of.high[al][cut]];
+        if (all >= best) continue;
+        best = all;
+        choice = {static_cast<std::uint8_t>(al), static_cast<std::uint8_t>(cut)};
+      }
+    }
+    order.scan[count++] = of.low[choice.al][choice.cut];
+  }
+  for (int c = components; c-- > 0;) {
+    const ScanOrder::Choice& choice = order.choice[c];
+    if (choice.cut != 0) order.scan[count++] = choices.component[c].high[choice.al][choice.cut];
+  }
+  for (int al = kMaxLowBits; al-- > 0;)
+    for (int c = components; c-- > 0;)
+      if (order.choice[c].al > al) order.scan[count++] = choices.component[c].refining[al];
+}
+
+}  // namespace zerorun

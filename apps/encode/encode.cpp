@@ -413,6 +413,8 @@ class EncodeRun : FrameCommand {
     note_losses(input_name(), info(), options_.samples);
     if (is_images(output_)) sink_options_.variable_frame_rate = false;
     keep_what_fits();
+    if (options_.progressive && is_container(output_))
+      console::note(output_.name + ": some players and editors do not show progressive frames");
     sink_ = value_or_fail(open_sink(), Exit::output, output_.name);
     const std::string sampling(name(native_subsampling(coded_format())));
     const std::string huffman = std::string(word_of(params_.huffman));
@@ -420,16 +422,18 @@ class EncodeRun : FrameCommand {
     if (options_.size.bitrate != 0)
       rate_.emplace(make_rate_control(options_.size, input_name(), rate()));
     describe(info(), frame.width(), frame.height(), frame.format(), rate(),
-             fmt::format("{}{}, sampling {}, {} Huffman tables, {}",
+             fmt::format("{}{}, sampling {}, {}{} Huffman tables, {}",
                          has_quality ? size_text(options_.size, options_.quality)
                                      : "tables of " + options_.qtables,
-                         tuning_text(options_.tuning), sampling, huffman,
+                         tuning_text(options_.tuning), sampling,
+                         options_.progressive ? "progressive, " : "", huffman,
                          device_text(backend_, options_.device)),
              {{"quality", has_quality && !options_.size.has_own_quality()
                               ? nlohmann::json(options_.quality)
                               : nlohmann::json()},
               {"subsampling", sampling},
               {"huffman", huffman},
+              {"progressive", options_.progressive},
               {"tune", name(options_.tuning.tune)},
               {"effort", name(options_.tuning.effort)},
               {"tables", options_.tuning.tables},

@@ -225,6 +225,11 @@ void add_coding_options(CLI::App& command, EncodeOptions& options) {
       "Restart marker after every N MCUs, after every N rows of MCUs, as suits parallel coding "
       "(auto, at most 1.5 % of the size), or none")
       ->default_str("auto");
+  command.add_flag(
+      "--progressive", options.progressive,
+      "Write progressive JPEG: the coefficients of each frame in the scans that take the fewest "
+      "bytes, with tables of their own (--huffman does not count) and, by auto, without restart "
+      "markers. Smaller and slower; some players do not show it in videos");
   add_choice<bool>(
       command, "--compat", options.for_rtp, {{"none", false}, {"rtp", true}},
       "Write only what a receiver understands. rtp: RFC 2435, that is standard Huffman "
@@ -325,6 +330,7 @@ nlohmann::ordered_json coding_parameters(const EncodeOptions& options) {
       {"deinterlace", options.deinterlace},
       {"rtp", options.for_rtp},
       {"audio", options.copy_audio}};
+  if (options.progressive) all["progressive"] = true;
   if (options.size.any() || options.size.note_setting) all["size"] = size_parameters(options.size);
   return all;
 }
@@ -358,6 +364,15 @@ EncodeParams encode_params(const EncodeOptions& options) {
   params.size = size_goal(options.size);
   params.note_setting = options.size.note_setting;
   params.restart = options.restart;
+  params.progressive = options.progressive;
+  if (options.progressive && options.for_rtp)
+    fail(Exit::usage, "--compat rtp: RFC 2435 carries no progressive streams");
+  if (options.progressive &&
+      options.tuning.huffman.value_or(HuffmanTables::optimal) != HuffmanTables::optimal)
+    fail(Exit::usage,
+         "--progressive: every scan has tables of its own, so they are --huffman "
+         "optimal");
+  if (options.progressive) params.huffman = HuffmanTables::optimal;
   params.device = options.device.index;
   if (!options.qtables.empty()) {
     auto [luma, chroma] = read_quant_tables(options.qtables);

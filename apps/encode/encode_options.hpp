@@ -69,6 +69,7 @@ struct EncodeOptions : FrameOptions {
   TuneOptions tuning;
   SizeOptions size;
   RestartPolicy restart;
+  bool progressive = false;
   std::string qtables, comment, exif;
   ContentOptions content;
   SampleOptions samples;

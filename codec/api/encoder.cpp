@@ -13,6 +13,7 @@
 #include "codec/base/try.hpp"
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
+#include "codec/encode/progressive_scan.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
@@ -289,6 +290,20 @@ struct Encoder::Impl {
   }
 };
 
+/// With as many scans as a component can have: DC, two of AC, and refinements.
+static std::int64_t max_progressive_bytes(const EncodeSetup& setup) {
+  const ScanLayout& layout = setup.layout;
+  const std::int64_t blocks = layout.blocks(), scans = layout.components * (3 + kMaxLowBits);
+  // An interval has at least one MCU, or a row.
+  const std::int64_t intervals =
+      setup.restart_rows > 0        ? ceil_div(blocks, std::int64_t{layout.mcus_wide})
+      : layout.restart_interval > 0 ? ceil_div(blocks, std::int64_t{layout.restart_interval})
+                                    : 1;
+  constexpr std::int64_t kMostHeaders = 2 * (kDhtLeadBytes + 256) + 6 + 8 + 2 * kMaxComponents;
+  const std::int64_t packed = (blocks * kMaxProgressiveBlockBits + 7) / 8 + scans * intervals;
+  return max_stuffed_bytes(packed, scans * (intervals + 1)) + scans * kMostHeaders;
+}
+
 std::string_view name(Tune tune) noexcept { return word_of(tune); }
 std::string_view name(Effort effort) noexcept { return word_of(effort); }
 std::string_view name(QuantTables tables) noexcept { return word_of(tables); }
@@ -304,9 +319,10 @@ Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat fo
       longest[static_cast<std::size_t>(t)] = standard_huffman_spec(t);
     std::vector<std::uint8_t> header;
     write_header(make_stream_header(params, setup, longest), header);
-    const std::int64_t intervals = setup.layout.intervals();
-    const std::int64_t scan =
-        max_stuffed_bytes(max_packed_bytes(setup.layout.blocks(), intervals), intervals);
+    const std::int64_t scan = params.progressive ? max_progressive_bytes(setup) : [&] {
+      const std::int64_t intervals = setup.layout.intervals();
+      return max_stuffed_bytes(max_packed_bytes(setup.layout.blocks(), intervals), intervals);
+    }();
     return header.size() + static_cast<std::size_t>(scan) + 2;
   });
 }

@@ -144,6 +144,21 @@ void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::ui
   }
 }
 
+void store_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
+                 const StoredBlocks* blocks) {
+  const ScanLayout& layout = *frame.layout;
+  std::int64_t mcu = slice.first_mcu;
+  for_each_run(
+      frame, slice, run,
+      [&](int mcus, Predictions&) {
+        int index = 0;
+        for (const std::int64_t end = mcu + mcus; mcu < end; ++mcu)
+          for (std::int32_t i = 0; i < layout.blocks_per_mcu; ++i, ++index)
+            store_block(layout, mcu, i, run.zz[index], run.nonzero[index], blocks);
+      },
+      [] {});
+}
+
 std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count) {
   const std::uint64_t first = bits - count;
   const std::uint32_t two =

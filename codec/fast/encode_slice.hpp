@@ -7,6 +7,7 @@
 
 #include "codec/encode/bit_pack.hpp"
 #include "codec/fast/encode_kernels.hpp"
+#include "codec/syntax/stored_blocks.hpp"
 
 namespace zerorun::fast {
 
@@ -51,6 +52,11 @@ void tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
 void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
                        const std::uint64_t* first_token, bool is_part, const CodeTables& tables,
                        SliceBits& out);
+
+/// Transforms the blocks of a slice and stores those that hold samples. `blocks`: one a component;
+/// AC in zig-zag order.
+void store_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
+                 const StoredBlocks* blocks);
 
 /// The last `count` (1..7) of `bits` bits, as the highest of a byte; there are at least 8.
 std::uint8_t last_bits(const std::uint8_t* bytes, std::uint64_t bits, std::uint64_t count);

@@ -49,6 +49,13 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
                       std::array<HuffmanSpec, 4>& specs) override {
     start(setup);
+    if (setup.progressive) {
+      StoredBlocks* const blocks = reserve_blocks();
+      for_each_slice([this, blocks](std::int64_t i, Scratch& scratch) {
+        store_blocks(plan_[i], scratch, blocks);
+      });
+      return code_progressive(&pool_);
+    }
     if (setup.huffman == HuffmanTables::optimal) {
       SymbolCounts counts{};
       count_slices(counts);
@@ -93,18 +100,10 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
     });
   }
 
-  /// Stages 2 to 4.
-  void to_symbols(const Slice& slice, Scratch& scratch, SliceSymbols& out) {
+  /// Stage 2. `lead_in`: with the MCU before the slice.
+  std::int16_t* to_coefficients(const Slice& slice, bool lead_in, Scratch& scratch) {
     const std::int64_t per_mcu = layout().blocks_per_mcu;
-    const std::int64_t blocks = slice.mcus * per_mcu;
-    // A slice that starts inside an interval predicts its first DC from the previous MCU.
-    const bool lead_in = slice.first_mcu % layout().interval_mcus() != 0;
-    std::int16_t* zz = scratch.zz.reserve((blocks + per_mcu) * kBlockSize);
-    std::int16_t* own_zz = zz + (lead_in ? per_mcu * kBlockSize : 0);
-    std::int16_t* diff = scratch.diff.reserve(blocks);
-    Symbol* symbols = out.symbols.reserve(blocks * kBlockSize);
-    std::uint32_t* first = out.block_first_symbol.reserve(blocks + 1);
-
+    std::int16_t* const zz = scratch.zz.reserve((slice.mcus + 1) * per_mcu * kBlockSize);
     Exec exec;
     FdctQuantArgs transform{layout(),
                             {},
@@ -115,6 +114,30 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState> {
                             setup_->tune.active() ? &setup_->tune : nullptr};
     std::copy_n(planes_.views(), kMaxComponents, transform.plane);
     (void)stages_.fdct_quant(transform, exec);
+    return zz + (lead_in ? per_mcu * kBlockSize : 0);
+  }
+
+  void store_blocks(const Slice& slice, Scratch& scratch, const StoredBlocks* blocks) {
+    const std::int16_t* zz = to_coefficients(slice, false, scratch);
+    for (std::int64_t mcu = slice.first_mcu; mcu < slice.first_mcu + slice.mcus; ++mcu)
+      for (std::int32_t i = 0; i < layout().blocks_per_mcu; ++i, zz += kBlockSize) {
+        std::uint64_t nonzero = 0;
+        for (int k = 1; k < kBlockSize; ++k) nonzero |= std::uint64_t{zz[k] != 0} << k;
+        store_block(layout(), mcu, i, zz, nonzero, blocks);
+      }
+  }
+
+  /// Stages 2 to 4.
+  void to_symbols(const Slice& slice, Scratch& scratch, SliceSymbols& out) {
+    const std::int64_t blocks = slice.mcus * layout().blocks_per_mcu;
+    // A slice that starts inside an interval predicts its first DC from the previous MCU.
+    const bool lead_in = slice.first_mcu % layout().interval_mcus() != 0;
+    std::int16_t* const own_zz = to_coefficients(slice, lead_in, scratch);
+    std::int16_t* diff = scratch.diff.reserve(blocks);
+    Symbol* symbols = out.symbols.reserve(blocks * kBlockSize);
+    std::uint32_t* first = out.block_first_symbol.reserve(blocks + 1);
+
+    Exec exec;
     (void)stages_.dc_diff({layout(), slice.first_mcu, slice.mcus, own_zz, diff}, exec);
     (void)stages_.zero_run({layout(), blocks, own_zz, diff, symbols, first}, exec);
   }

@@ -27,9 +27,11 @@ struct EncodeSetup {
   ScanLayout layout;
   std::array<QuantTable, 2> quant;
   DivisorTables divisors;
-  TuneRules tune;       ///< not active where the bytes are libjpeg's
-  SizeSetting setting;  ///< what tables and rules were made for
-  HuffmanTables huffman;
+  TuneRules tune;         ///< not active where the bytes are libjpeg's
+  SizeSetting setting;    ///< what tables and rules were made for
+  HuffmanTables huffman;  ///< optimal where the stream is progressive
+  bool progressive;
+  int restart_rows;  ///< of a progressive stream: as CoefficientCoding
   /// Where huffman is not optimal: its tables, which outlive all coders. The same tables have the
   /// same address.
   const std::array<HuffmanSpec, 4>* fixed_specs;
@@ -50,7 +52,8 @@ class EncodePipeline {
  public:
   virtual ~EncodePipeline() = default;
 
-  /// Codes the frame; `specs` returns its tables.
+  /// Codes the frame; `specs` returns its tables. If the setup is progressive, the scan is all
+  /// between SOF and EOI: CoefficientCoder::code_scans(), searched; and there are no `specs`.
   virtual Status encode_scan(const EncodeSetup& setup, const ConstFrameView& frame,
                              std::array<HuffmanSpec, 4>& specs) = 0;
   /// The same for a picture in the memory of the pipeline's device; the setup is that of a yuv420p

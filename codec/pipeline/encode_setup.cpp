@@ -36,6 +36,7 @@ Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layou
       return static_cast<int>(mcus);
     }
     case RestartPolicy::Kind::automatic:
+      if (params.progressive) return 0;
       break;
   }
   return automatic_restart_interval(layout, params.huffman);
@@ -110,7 +111,10 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   setup.height = height;
   setup.h_max = luma.h;
   setup.v_max = luma.v;
-  setup.huffman = params.huffman;
+  setup.progressive = params.progressive;
+  setup.huffman = params.progressive ? HuffmanTables::optimal : params.huffman;
+  if (params.progressive && params.restart.kind == RestartPolicy::Kind::mcu_rows)
+    setup.restart_rows = params.restart.count;
   const ComponentSpec specs[kMaxComponents] = {{luma.h, luma.v, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}};
   const int all[kMaxComponents] = {0, 1, 2};
   setup.layout = make_scan_layout(width, height, specs, components, all, components, 0);

@@ -48,6 +48,13 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
   Status encode_again(const EncodeSetup& setup, const ConstFrameView& /*frame*/,
                       std::array<HuffmanSpec, 4>& specs) override {
     start(setup);
+    if (setup.progressive) {
+      StoredBlocks* const blocks = reserve_blocks();
+      for_each_slice([this, blocks](std::int64_t i, Scratch& scratch) {
+        fast::store_slice(coding_, {plan_[i].first_mcu, plan_[i].mcus}, *scratch.run, blocks);
+      });
+      return code_progressive(is_small() ? nullptr : &pool_);
+    }
     if (setup.huffman == HuffmanTables::optimal) {
       code_with_optimal_tables(specs);
     } else {
@@ -91,9 +98,11 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState> {
                {setup.divisors.table[0][0], setup.divisors.table[1][0]}};
   }
 
+  bool is_small() const { return layout().blocks() < ThreadLimits().blocks; }
+
   template <typename Job>
   void run_jobs(std::int64_t jobs, const Job& job) {
-    if (layout().blocks() < ThreadLimits().blocks) {
+    if (is_small()) {
       for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
     } else {
       pool_.run(jobs, std::cref(job));  // no copy: nothing is allocated

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/syntax/header_writer.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "codec/arith/zigzag.hpp"
@@ -28,18 +29,51 @@ void put_jfif(Bytes& out, const EncodeParams& params) {
   put16(out, 0);  // no thumbnail
 }
 
-void put_dqt(Bytes& out, int destination, const QuantTable& table) {
-  put_segment(marker::kDqt, 1 + kBlockSize, out);
-  put8(out, destination);
-  for (const std::uint8_t natural : kNaturalOfZigzag) put8(out, table[natural]);
+}  // namespace
+
+void put_dqt(int destination, const QuantTable& table, Bytes& out) {
+  const bool is_wide = *std::max_element(table.begin(), table.end()) > 255;
+  const int entry_bytes = is_wide ? 2 : 1;
+  put_segment(marker::kDqt, 1 + kBlockSize * static_cast<std::size_t>(entry_bytes), out);
+  put8(out, (is_wide ? 0x10 : 0) | destination);
+  for (const std::uint8_t natural : kNaturalOfZigzag) put_bytes(table[natural], entry_bytes, out);
 }
 
-void put_dht(Bytes& out, const DhtSegment& segment, const HuffmanSpec& spec) {
+void put_sof(std::uint8_t code, int width, int height, std::span<const SofComponent> components,
+             Bytes& out) {
+  put_segment(code, 6 + 3 * components.size(), out);
+  put8(out, 8);
+  put16(out, height);
+  put16(out, width);
+  put8(out, static_cast<int>(components.size()));
+  for (const SofComponent& component : components) {
+    put8(out, component.id);
+    put8(out, component.h << 4 | component.v);
+    put8(out, component.quant_table);
+  }
+}
+
+void put_dht(const DhtSegment& segment, const HuffmanSpec& spec, Bytes& out) {
   const int count = spec.count();
   for (int i = 0; i < kDhtLeadBytes + count; ++i) out.push_back(segment.byte(spec, count, i));
 }
 
-}  // namespace
+void put_dri(int restart_interval, Bytes& out) {
+  put_segment(marker::kDri, 2, out);
+  put16(out, restart_interval);
+}
+
+void put_sos(std::span<const SosComponent> components, int ss, int se, int ah, int al, Bytes& out) {
+  put_segment(marker::kSos, 4 + 2 * components.size(), out);
+  put8(out, static_cast<int>(components.size()));
+  for (const SosComponent& component : components) {
+    put8(out, component.id);
+    put8(out, component.dc_table << 4 | component.ac_table);
+  }
+  put8(out, ss);
+  put8(out, se);
+  put8(out, ah << 4 | al);
+}
 
 HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
   out.clear();
@@ -57,39 +91,29 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
   }
   const int destinations = header.components == 1 ? 1 : 2;
   for (int d = 0; d < destinations; ++d) {
-    put_dqt(out, d, header.quant[static_cast<std::size_t>(d)]);
+    put_dqt(d, header.quant[static_cast<std::size_t>(d)], out);
     places.dqt[static_cast<std::size_t>(d)] = out.size() - kBlockSize;
   }
 
-  put_segment(marker::kSof0, 6 + 3 * static_cast<std::size_t>(header.components), out);
-  put8(out, 8);
-  put16(out, header.height);
-  put16(out, header.width);
-  put8(out, header.components);
+  std::vector<SofComponent> frame;
+  std::vector<SosComponent> scan;
   for (int c = 0; c < header.components; ++c) {
-    put8(out, c + 1);
-    put8(out, c == 0 ? header.h_max << 4 | header.v_max : 0x11);
-    put8(out, c == 0 ? 0 : 1);
+    const bool is_luma = c == 0;
+    frame.push_back(
+        {c + 1, is_luma ? header.h_max : 1, is_luma ? header.v_max : 1, is_luma ? 0 : 1});
+    scan.push_back({c + 1, is_luma ? 0 : 1, is_luma ? 0 : 1});
   }
-  places.dht.begin = out.size();
+  put_sof(header.params->progressive ? marker::kSof2 : marker::kSof0, header.width, header.height,
+          frame, out);
+  places.dht = {out.size(), out.size()};
+  if (header.params->progressive) return places;
   for (int n = 0; n < 2 * destinations; ++n) {
     const auto segment = DhtSegment::number(n);
-    put_dht(out, segment, header.huffman[static_cast<std::size_t>(segment.table())]);
+    put_dht(segment, header.huffman[static_cast<std::size_t>(segment.table())], out);
   }
   places.dht.end = out.size();
-  if (header.restart_interval > 0) {
-    put_segment(marker::kDri, 2, out);
-    put16(out, header.restart_interval);
-  }
-  put_segment(marker::kSos, 4 + 2 * static_cast<std::size_t>(header.components), out);
-  put8(out, header.components);
-  for (int c = 0; c < header.components; ++c) {
-    put8(out, c + 1);
-    put8(out, c == 0 ? 0x00 : 0x11);
-  }
-  put8(out, 0);   // Ss
-  put8(out, 63);  // Se
-  put8(out, 0);   // Ah, Al
+  if (header.restart_interval > 0) put_dri(header.restart_interval, out);
+  put_sos(scan, 0, 63, 0, 0, out);
   return places;
 }
 

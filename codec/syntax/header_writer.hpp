@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -37,7 +39,24 @@ struct HeaderPlaces {
   std::optional<std::size_t> setting;  ///< of StreamHeader::setting; likewise
 };
 
-/// SOI to SOS. `out` is replaced.
+/// SOI to SOS, or to SOF where the stream is progressive. `out` is replaced.
 HeaderPlaces write_header(const StreamHeader& header, std::vector<std::uint8_t>& out);
+
+struct SofComponent {
+  int id, h, v, quant_table;
+};
+struct SosComponent {
+  int id, dc_table, ac_table;
+};
+
+/// Segments, appended to `out`. The entries of `table` are in natural order; those above 255 make
+/// it one of 16 bits.
+void put_dqt(int destination, const QuantTable& table, std::vector<std::uint8_t>& out);
+void put_sof(std::uint8_t code, int width, int height, std::span<const SofComponent> components,
+             std::vector<std::uint8_t>& out);
+void put_dht(const DhtSegment& segment, const HuffmanSpec& spec, std::vector<std::uint8_t>& out);
+void put_dri(int restart_interval, std::vector<std::uint8_t>& out);
+void put_sos(std::span<const SosComponent> components, int ss, int se, int ah, int al,
+             std::vector<std::uint8_t>& out);
 
 }  // namespace zerorun

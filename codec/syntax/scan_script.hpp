@@ -23,6 +23,9 @@ struct ScanSpec {
   friend bool operator==(const ScanSpec&, const ScanSpec&) = default;
 };
 
+/// No scan of a script has a higher Al.
+inline constexpr int kMaxLowBits = 3;
+
 using ScanScript = std::vector<ScanSpec>;
 
 /// libjpeg's jpeg_simple_progression(): for YCbCr ten scans, for other models 2 + 4 a component.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 
@@ -28,5 +29,19 @@ struct StoredBlocks {
     out[0] = dc[block];
   }
 };
+
+/// Stores a block of an MCU of all components, if it holds samples. `zz`: in zig-zag order, with
+/// the DC first; `nonzero` as in StoredBlocks; `blocks`: one a component, whose AC stay in that
+/// order.
+inline void store_block(const ScanLayout& layout, std::int64_t mcu, std::int32_t index,
+                        const std::int16_t* zz, std::uint64_t nonzero, const StoredBlocks* blocks) {
+  const BlockPlace place = place_block(layout, mcu, index);
+  if (!place.inside) return;
+  const StoredBlocks& to = blocks[place.component];
+  const std::int64_t block = std::int64_t{place.y} * to.blocks_wide + place.x;
+  to.dc[block] = zz[0];
+  to.nonzero[block] = nonzero & ~std::uint64_t{1};
+  if (nonzero > 1) std::memcpy(to.ac + block * kBlockSize, zz, kBlockSize * sizeof *zz);
+}
 
 }  // namespace zerorun

@@ -45,12 +45,12 @@ using Settings = EncoderSettings;
 /// The settings by the ids of their properties, which count from 1.
 constexpr std::variant<int Settings::*, HuffmanTables Settings::*, std::string Settings::*,
                        Tune Settings::*, Effort Settings::*, QuantTables Settings::*,
-                       double Settings::*>
+                       double Settings::*, bool Settings::*>
     kMembers[] = {&Settings::quality,     &Settings::restart_interval, &Settings::huffman,
                   &Settings::subsampling, &Settings::device,           &Settings::depth,
                   &Settings::tune,        &Settings::effort,           &Settings::tables,
                   &Settings::bitrate,     &Settings::max_frame_size,   &Settings::target_psnr,
-                  &Settings::target_ssim};
+                  &Settings::target_ssim, &Settings::progressive};
 static_assert(std::size(kMembers) == kSettingCount);
 
 /// Calls visit(setting) with the setting of a property.
@@ -67,6 +67,7 @@ requires std::is_enum_v<Enum>
 void get(const GValue* value, Enum& setting) {
   setting = static_cast<Enum>(g_value_get_enum(value));
 }
+void get(const GValue* value, bool& setting) { setting = g_value_get_boolean(value) != FALSE; }
 void get(const GValue* value, double& setting) { setting = g_value_get_double(value); }
 void get(const GValue* value, std::string& setting) { setting = device_text(value); }
 
@@ -76,6 +77,7 @@ void set(GValue* value, int setting) {
 template <typename Enum>
 requires std::is_enum_v<Enum>
 void set(GValue* value, Enum setting) { g_value_set_enum(value, static_cast<int>(setting)); }
+void set(GValue* value, bool setting) { g_value_set_boolean(value, setting ? TRUE : FALSE); }
 void set(GValue* value, double setting) { g_value_set_double(value, setting); }
 void set(GValue* value, const std::string& setting) { g_value_set_string(value, setting.c_str()); }
 
@@ -138,6 +140,10 @@ void install_settings(GObjectClass* type) {
   install(g_param_spec_double("target-ssim", "SSIM",
                               "The same for the SSIM of luma, and without target-psnr. 0: none", 0,
                               1, initial.target_ssim, kPlaying));
+  install(g_param_spec_boolean("progressive", "Progressive",
+                               "Several scans, chosen for size, with optimal code tables; for "
+                               "stills, as some players of Motion JPEG do not show them",
+                               initial.progressive ? TRUE : FALSE, kReadyFlags));
 }
 
 void set_setting(EncoderSettings& settings, guint id, const GValue* value) {
@@ -158,6 +164,7 @@ Result<AsyncEncodeParams> encode_params(const EncoderSettings& settings) {
   params.encode.tune = settings.tune;
   params.encode.effort = settings.effort;
   params.encode.tables = settings.tables;
+  params.encode.progressive = settings.progressive;
   if (settings.subsampling >= 0)
     params.encode.subsampling = static_cast<Subsampling>(settings.subsampling);
   params.encode.backend = backend;

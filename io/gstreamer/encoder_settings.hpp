@@ -25,10 +25,11 @@ struct EncoderSettings {
   int max_frame_size = 0;  ///< bytes; 0: none
   double target_psnr = 0;  ///< dB; 0: none
   double target_ssim = 0;  ///< 0: none
+  bool progressive = false;
 };
 
 /// The properties have the ids 1 to `kSettingCount`.
-inline constexpr guint kSettingCount = 13;
+inline constexpr guint kSettingCount = 14;
 
 void install_settings(GObjectClass* type);
 void set_setting(EncoderSettings& settings, guint id, const GValue* value);

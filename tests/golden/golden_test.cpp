@@ -76,6 +76,7 @@ Line results(const Line& line) {
   params.backend = Backend::cpu;
   params.quality = std::stoi(line[quality]);
   params.subsampling = parse_sampling(line[sampling]);
+  params.progressive = line[huffman] == "progressive";
   params.huffman = line[huffman] == "optimal" ? HuffmanTables::optimal : HuffmanTables::standard;
   params.restart = parse_restart(line[restart]);
   const auto picture = content_from_name(line[content]);

@@ -25,6 +25,7 @@ bool choose(const std::map<std::string, T>& names, const std::string& text, T& o
 }
 
 bool set_option(const std::string& key, const std::string& value, EncodeParams& params) {
+  if (key == "progressive") return params.progressive = value.empty();
   if (key == "tune")
     return choose<Tune>({{"exact", Tune::exact},
                          {"photo", Tune::photo},
@@ -68,6 +69,7 @@ std::vector<std::byte> encode_turbo(const Mode& mode, Subsampling sampling, int 
   options.quality = quality;
   options.factors = test::factors_of(sampling);
   options.optimal = mode.params.huffman == HuffmanTables::optimal;
+  options.progressive = mode.params.progressive;
   return test::libjpeg_encode_pixels(image.width, image.height, test::PixelInput::rgb,
                                      image.rgb.data(), 3 * std::ptrdiff_t{image.width}, options);
 }
@@ -136,13 +138,13 @@ std::optional<Mode> parse_mode(const std::string& text, std::string& error) {
   for (std::string option; std::getline(options, option, ',');) {
     const std::size_t equal = option.find('=');
     const std::string key = option.substr(0, equal);
-    if (equal == std::string::npos ||
-        !(key == "file" ? read_tables(option.substr(equal + 1), mode)
-                        : set_option(key, option.substr(equal + 1), mode.params))) {
+    const std::string value = equal == std::string::npos ? "" : option.substr(equal + 1);
+    if (!(key == "file" ? read_tables(value, mode) : set_option(key, value, mode.params))) {
       error = "'" + option + "' is no option of a mode";
       return std::nullopt;
     }
   }
+  mode.counts_files = mode.params.progressive;
   return mode;
 }
 
@@ -168,7 +170,7 @@ std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality
   test::Pixels pixels;
   if (jpeg.empty() || !test::libjpeg_pixels(jpeg, test::PixelOutput::rgb, true, pixels).clean())
     return std::nullopt;
-  return Point{scan_bytes(jpeg),
+  return Point{mode.counts_files ? static_cast<double>(jpeg.size()) : scan_bytes(jpeg),
                meter.measure({pixels.width, pixels.height, std::move(pixels.samples)})};
 }
 

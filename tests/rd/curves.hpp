@@ -14,7 +14,7 @@
 
 namespace zerorun::rd {
 
-/// The bytes of a stream's scan, and the scores of its decoded picture.
+/// The bytes of a stream's scan or of all of it, and the scores of its decoded picture.
 struct Point {
   double bytes = 0;
   Scores scores{};
@@ -28,19 +28,20 @@ using Curve = std::vector<Point>;  ///< of rising quality
 std::optional<double> saved_percent(const Curve& base, const Curve& other, Metric metric);
 
 /// How a picture is encoded. Text: `turbo` (libjpeg-turbo) or `zerorun`, then options such as
-/// "zerorun:tune=photo,effort=best,huffman=optimal,tables=tuned".
+/// "zerorun:tune=photo,effort=best,huffman=optimal,tables=tuned" or "turbo:progressive".
 struct Mode {
   std::string text;
   bool is_turbo = false;
-  EncodeParams params;  ///< without quality and sampling
+  EncodeParams params;        ///< without quality and sampling
+  bool counts_files = false;  ///< all bytes of a stream, as with several scans
   /// file=PATH: tables by sampling and quality, a line each: "420 85" and 128 numbers.
   std::map<std::pair<std::string, int>, std::array<QuantTable, 2>> tables;
 };
 /// The error is a sentence.
 std::optional<Mode> parse_mode(const std::string& text, std::string& error);
 
-/// Bytes between SOS and EOI, and the scores of the decoded picture. libjpeg-turbo decodes, with
-/// the accurate transform and fancy up-sampling.
+/// Bytes between SOS and EOI, or of the stream, and the scores of the decoded picture.
+/// libjpeg-turbo decodes, with the accurate transform and fancy up-sampling.
 std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality,
                              const Image& image, const Meter& meter);
 

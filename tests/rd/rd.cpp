@@ -1,5 +1,6 @@
 // The rate-distortion harness: `zerorun_rd --help` tells its options.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -45,7 +46,8 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("images", o.images, "Pictures")->required();
   app.add_option("--modes", o.modes,
                  "turbo or zerorun with options, as zerorun:tune=photo,effort=best,"
-                 "huffman=optimal,tables=tuned; all are compared with the first");
+                 "huffman=optimal,tables=tuned or turbo:progressive; all are compared with the "
+                 "first, by the bytes of whole files where one is progressive");
   app.add_option("--samplings", o.samplings, "420, 422, 444")->delimiter(',');
   app.add_option("--qualities", o.qualities, "Rising")->delimiter(',');
   app.add_option("--points", o.points, "Write every point to this file (TSV)");
@@ -147,6 +149,10 @@ int main_of(int argc, char** argv) {
     if (!mode) return std::fprintf(stderr, "zerorun_rd: %s\n", error.c_str()), 2;
     modes.push_back(*mode);
   }
+  // Scans have headers, so the modes that are compared with several count them, too.
+  const bool counts_files =
+      std::any_of(modes.begin(), modes.end(), [](const Mode& mode) { return mode.counts_files; });
+  for (Mode& mode : modes) mode.counts_files = counts_files;
   const std::vector<Picture> pictures = load(o);
   for (std::size_t i = 0; i < pictures.size(); ++i)
     if (!pictures[i].meter)

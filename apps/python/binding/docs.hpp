@@ -38,6 +38,7 @@ Options:
   tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
   huffman       'standard', or smaller: 'trained' (as fast), 'optimal' (two passes)
   restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')
+  progressive   True: a progressive stream, smaller and slower; huffman does not count then
   luma_table, chroma_table   64 entries from 1 to 255 in row order
   jfif_header   False leaves the JFIF segment out
   pixel_aspect  (x, y) for the JFIF segment

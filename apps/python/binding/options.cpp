@@ -207,6 +207,7 @@ constexpr Option<E> kEncodeOptions[] = {
     {"tables", set<&E::tables, parse_word<QuantTables>>},
     {"huffman", set<&E::huffman, parse_word<HuffmanTables>>},
     {"restart", set<&E::restart, parse_restart>},
+    {"progressive", set<&E::progressive, parse_bool>},
     {"target_size", set_size<&SizeGoal::target_bytes, parse_size>},
     {"max_size", set_size<&SizeGoal::max_bytes, parse_size>},
     {"target_psnr", set_size<&SizeGoal::target_psnr, parse_target>},
@@ -346,7 +347,7 @@ void check_part_lists(const DecodeParts& parts, std::size_t streams) {
 bool is_same(const EncodeParams& a, const EncodeParams& b) {
   const auto fields = [](const EncodeParams& p) {
     return std::tie(p.quality, p.tune, p.effort, p.tables, p.luma_table, p.chroma_table,
-                    p.subsampling, p.huffman, p.restart.kind, p.restart.count, p.jfif_header,
+                    p.subsampling, p.huffman, p.restart.kind, p.restart.count, p.progressive, p.jfif_header,
                     p.pixel_aspect_x, p.pixel_aspect_y, p.backend, p.device, p.threads,
                     p.instruction_set, p.size);
   };

@@ -28,6 +28,7 @@ class EncodeOptions(TypedDict, total=False):
     target_psnr: Optional[float]
     target_ssim: Optional[float]
     restart: Union[str, int, None]
+    progressive: bool
     luma_table: Optional[Sequence[Any]]
     chroma_table: Optional[Sequence[Any]]
     jfif_header: bool

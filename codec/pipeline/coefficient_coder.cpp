@@ -1,0 +1,285 @@
+// Quantised coefficients of a whole frame -> JPEG stream.
+// SPDX-License-Identifier: MIT
+#include "codec/pipeline/coefficient_coder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "codec/base/buffer.hpp"
+#include "codec/base/try.hpp"
+#include "codec/encode/progressive_scan.hpp"
+#include "codec/syntax/header_writer.hpp"
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr std::array<std::uint8_t, kBlockSize> kZigzagOrder = [] {
+  std::array<std::uint8_t, kBlockSize> order{};
+  std::iota(order.begin(), order.end(), std::uint8_t{0});
+  return order;
+}();
+
+constexpr int kMostCategory = 15;  // as libjpeg decodes
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// libjpeg's jpeg_set_colorspace(): which components have the tables of chroma.
+int table_of(ColorModel color, int component) {
+  const bool has_chroma = color == ColorModel::ycbcr || color == ColorModel::ycck;
+  return has_chroma && (component == 1 || component == 2) ? 1 : 0;
+}
+
+void put_frame(const CoefficientFrame& frame, bool is_progressive, Bytes& out) {
+  const FrameHeader& header = *frame.frame;
+  const std::size_t components = header.components.size();
+  // A destination of DQT has the table of the first component that names it.
+  std::array<const QuantTable*, 4> sent{};
+  std::vector<SofComponent> sof;
+  bool is_extended = false;
+  for (std::size_t c = 0; c < components; ++c) {
+    const auto& component = header.components[c];
+    auto to = static_cast<std::size_t>(component.quant_table);
+    for (std::size_t tried = 0; sent[to] != nullptr && *sent[to] != frame.quant[c]; ++tried)
+      to = tried;
+    if (sent[to] == nullptr) {
+      put_dqt(static_cast<int>(to), frame.quant[c], out);
+      sent[to] = &frame.quant[c];
+    }
+    is_extended |= *std::max_element(frame.quant[c].begin(), frame.quant[c].end()) > 255;
+    sof.push_back({component.id, component.h, component.v, static_cast<int>(to)});
+  }
+  const std::uint8_t code = is_progressive ? marker::kSof2
+                            : is_extended  ? marker::kSof1
+                                           : marker::kSof0;
+  put_sof(code, header.width, header.height, sof, out);
+}
+
+}  // namespace
+
+struct CoefficientCoder::Impl {
+  struct Scan {
+    ScanCoding coding;
+    ScanCounts counts;
+    std::array<HuffmanSpec, kEncodeTables> specs;
+    Buffer<std::uint8_t> bytes;
+    std::uint64_t size = 0;
+  };
+
+  const CoefficientFrame* frame = nullptr;
+  const CoefficientCoding* coding = nullptr;
+  ThreadPool* pool = nullptr;
+  BlockPacker packers[kMaxDecodedComponents];
+  std::vector<Scan> scans, candidates;
+
+  int components() const { return static_cast<int>(frame->frame->components.size()); }
+
+  template <typename Job>
+  void for_each(std::size_t items, const Job& job) {
+    const auto count = static_cast<std::int64_t>(items);
+    if (pool != nullptr) return pool->run(count, job);
+    for (std::int64_t i = 0; i < count; ++i) job(i, 0);
+  }
+
+  /// The blocks of an MCU with all components; T.81 B.2.3 allows 10.
+  int blocks_of_all() const {
+    int blocks = 0;
+    for (const auto& component : frame->frame->components) blocks += component.h * component.v;
+    return blocks;
+  }
+  bool joins() const { return blocks_of_all() <= kMaxBlocksPerMcu; }
+
+  ScanLayout layout_of(const ScanSpec& spec) const {
+    ComponentSpec all[kMaxDecodedComponents];
+    int wanted[kMaxDecodedComponents];
+    for (int c = 0; c < components(); ++c) {
+      const auto& component = frame->frame->components[static_cast<std::size_t>(c)];
+      const auto table = static_cast<std::uint8_t>(table_of(frame->color, c));
+      all[c] = {component.h, component.v, table, table};
+    }
+    std::copy_n(spec.component, spec.components, wanted);
+    ScanLayout layout = make_scan_layout(frame->frame->width, frame->frame->height, all,
+                                         components(), wanted, spec.components, 0);
+    layout.restart_interval = coding->restart_rows > 0 ? coding->restart_rows * layout.mcus_wide
+                                                       : coding->restart_interval;
+    return layout;
+  }
+
+  void set(Scan& scan, const ScanSpec& spec) const {
+    scan.coding.spec = spec;
+    scan.coding.layout = layout_of(spec);
+    for (int i = 0; i < spec.components; ++i)
+      scan.coding.component[i] = &packers[spec.component[i]].packed();
+  }
+
+  void set(std::vector<Scan>& list, const ScanScript& script) const {
+    if (list.size() < script.size()) list.resize(script.size());
+    for (std::size_t i = 0; i < script.size(); ++i) set(list[i], script[i]);
+  }
+
+  /// Splits the scans whose MCU would have too many blocks.
+  ScanScript legal(const ScanScript& script) const {
+    ScanScript split;
+    for (const ScanSpec& spec : script) {
+      if (joins() || spec.components == 1) {
+        split.push_back(spec);
+        continue;
+      }
+      for (int i = 0; i < spec.components; ++i) {
+        split.push_back(spec);
+        split.back().components = 1;
+        split.back().component[0] = spec.component[i];
+      }
+    }
+    return split;
+  }
+
+  ScanScript sequential() const {
+    ScanSpec all;
+    all.components = static_cast<std::uint8_t>(components());
+    for (int c = 0; c < components(); ++c) all.component[c] = static_cast<std::uint8_t>(c);
+    all.se = kBlockSize - 1;
+    return legal({all});
+  }
+
+  ScanScript searched() {
+    const std::vector<ScanSpec> specs = candidate_scans(components(), joins());
+    set(candidates, specs);
+    std::vector<std::uint64_t> bits(specs.size());
+    for_each(specs.size(), [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      Scan& scan = candidates[at];
+      count_scan(scan.coding, scan.counts);
+      bits[at] = bits_of(scan);
+    });
+    return choose_scans(components(), joins(), specs, bits);
+  }
+
+  /// Whether the scan has codes of a table, which is counted as in ScanCounts.
+  static bool uses(const Scan& scan, int table) {
+    const ScanCoding& coding = scan.coding;
+    if (!(table < 2 ? coding.has_dc_tables() : coding.has_ac_tables())) return false;
+    for (int i = 0; i < coding.spec.components; ++i) {
+      const ScanLayout::Component& component = coding.layout.component[i];
+      if ((table < 2 ? component.dc_table : component.ac_table) == table % 2) return true;
+    }
+    return false;
+  }
+
+  static std::uint64_t bits_of(const Scan& scan) {
+    std::vector<std::span<const std::uint32_t, 256>> counts;
+    for (int t = 0; t < kEncodeTables; ++t)
+      if (uses(scan, t)) counts.emplace_back(scan.counts.count[t]);
+    return scan_bits(scan.coding.spec, counts, scan.counts.extra_bits);
+  }
+
+  Status pack() {
+    std::array<bool, kMaxDecodedComponents> fits;
+    fits.fill(true);
+    for_each(static_cast<std::size_t>(components()), [&](std::int64_t c, int) {
+      const auto at = static_cast<std::size_t>(c);
+      fits[at] = packers[at].pack(frame->blocks[at],
+                                  frame->is_zigzag ? kZigzagOrder.data() : kNaturalOfZigzag.data());
+    });
+    return std::all_of(fits.begin(), fits.end(), [](bool fit) { return fit; }) ? Status::ok()
+                                                                               : too_large();
+  }
+
+  static Status too_large() {
+    return Status(Errc::invalid_argument, "a coefficient has more than 15 bits");
+  }
+
+  /// Counts, makes tables, and codes.
+  static Status code(Scan& scan) {
+    count_scan(scan.coding, scan.counts);
+    std::uint64_t bits = scan.counts.extra_bits;
+    HuffmanEncodeTables tables{};
+    for (int t = 0; t < kEncodeTables; ++t) {
+      if (!uses(scan, t)) continue;
+      const auto& counts = scan.counts.count[t];
+      for (int ssss = kMostCategory + 1; t < 2 && ssss < 32; ++ssss)
+        if (counts[ssss] != 0) return too_large();
+      HuffmanSpec& spec = scan.specs[static_cast<std::size_t>(t)];
+      spec = optimal_huffman_spec(counts);
+      fill_encode_table(spec, t, tables);
+      for (int symbol = 0; symbol < 256; ++symbol)
+        bits += std::uint64_t{counts[symbol]} * tables.bits[t][symbol];
+    }
+    scan.size = code_scan(scan.coding, tables, bits, scan.bytes);
+    return Status::ok();
+  }
+
+  void put(const Scan& scan, int& restart_interval, Bytes& out) const {
+    const ScanCoding& coded = scan.coding;
+    std::vector<SosComponent> sos;
+    bool sent[kEncodeTables] = {};
+    for (int i = 0; i < coded.spec.components; ++i) {
+      const ScanLayout::Component& component = coded.layout.component[i];
+      const int dc = component.dc_table, ac = component.ac_table;
+      for (const auto& [is_used, segment] : {std::pair(coded.has_dc_tables(), DhtSegment{0, dc}),
+                                             std::pair(coded.has_ac_tables(), DhtSegment{1, ac})}) {
+        const auto table = static_cast<std::size_t>(segment.table());
+        if (is_used && !sent[table]) put_dht(segment, scan.specs[table], out);
+        sent[table] |= is_used;
+      }
+      const int id = frame->frame->components[coded.spec.component[i]].id;
+      sos.push_back({id, coded.has_dc_tables() ? dc : 0, coded.has_ac_tables() ? ac : 0});
+    }
+    if (coded.layout.restart_interval != restart_interval) {
+      restart_interval = coded.layout.restart_interval;
+      put_dri(restart_interval, out);
+    }
+    put_sos(sos, coded.spec.ss, coded.spec.se, coded.spec.ah, coded.spec.al, out);
+    out.insert(out.end(), scan.bytes.data(), scan.bytes.data() + scan.size);
+  }
+
+  Status code_scans(Bytes& out) {
+    ZR_TRY(pack());
+    using Kind = CoefficientCoding::Scans;
+    const ScanScript script =
+        coding->scans == Kind::sequential ? sequential()
+        : coding->scans == Kind::searched
+            ? searched()
+            : legal(simple_progression(components(), frame->color == ColorModel::ycbcr));
+    set(scans, script);
+    for (std::size_t i = 0; i < script.size(); ++i)
+      if (scans[i].coding.layout.restart_interval > 65535)
+        return Status(Errc::invalid_argument,
+                      "a scan has more than 65535 MCUs in a restart interval");
+    std::vector<Status> statuses(script.size());
+    for_each(script.size(), [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      statuses[at] = code(scans[at]);
+    });
+    int restart_interval = 0;
+    for (std::size_t i = 0; i < script.size(); ++i) {
+      ZR_TRY(statuses[i]);
+      put(scans[i], restart_interval, out);
+    }
+    return Status::ok();
+  }
+};
+
+CoefficientCoder::CoefficientCoder() : impl_(std::make_unique<Impl>()) {}
+CoefficientCoder::~CoefficientCoder() = default;
+
+Status CoefficientCoder::code_scans(const CoefficientFrame& frame, const CoefficientCoding& coding,
+                                    ThreadPool* pool, Bytes& out) {
+  impl_->frame = &frame;
+  impl_->coding = &coding;
+  impl_->pool = pool;
+  return impl_->code_scans(out);
+}
+
+Status CoefficientCoder::code(const CoefficientFrame& frame, const CoefficientCoding& coding,
+                              ThreadPool* pool, Bytes& out) {
+  put_frame(frame, coding.scans != CoefficientCoding::Scans::sequential, out);
+  ZR_TRY(code_scans(frame, coding, pool, out));
+  out.push_back(0xFF);
+  out.push_back(marker::kEoi);
+  return Status::ok();
+}
+
+}  // namespace zerorun

@@ -1,0 +1,200 @@
+// Progressive streams of the encoder: the coefficients of the baseline stream, in fewer bytes, for
+// every tune, size and number of threads.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/encode_params.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/test_frame.hpp"
+#include "zerorun/async.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes encode(const EncodeParams& params, const TestFrame& frame, EncodeReport* report = nullptr) {
+  Bytes out;
+  auto encoder = Encoder::create(params);
+  EXPECT_TRUE(encoder) << encoder.status().message();
+  if (!encoder) return out;
+  const auto coded = encoder->encode(frame.view(), out);
+  EXPECT_TRUE(coded) << coded.status().message();
+  if (coded && report != nullptr) *report = *coded;
+  return out;
+}
+
+EncodeParams progressive(Tune tune = Tune::exact, Effort effort = Effort::fast) {
+  EncodeParams params = cpu_params(tune, effort, HuffmanTables::standard);
+  params.progressive = true;
+  return params;
+}
+
+/// libjpeg reads the same coefficients of both.
+void expect_same_coefficients(const Bytes& one, const Bytes& other) {
+  std::vector<ComponentCoefficients> a, b;
+  ASSERT_TRUE(libjpeg_coefficients(one, a).clean());
+  ASSERT_TRUE(libjpeg_coefficients(other, b).clean());
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t c = 0; c < a.size(); ++c) ASSERT_TRUE(a[c].values == b[c].values) << c;
+}
+
+TEST(ProgressiveEncoder, HasTheCoefficientsOfTheBaselineStream) {
+  Random random(3);
+  for (const Tune tune : kAllTunes)
+    for (const Effort effort : kAllEfforts)
+      for (const Subsampling sampling : kAllSubsamplings)
+        for (const bool is_small : {true, false}) {
+          const int width = is_small ? random.between(1, 70) : 520, height = is_small ? 41 : 333;
+          SCOPED_TRACE(std::string(name(tune)) + " " + std::string(name(effort)) + " " +
+                       std::string(name(sampling)) + " " + std::to_string(width));
+          const TestFrame frame = make_frame(Content::photo, PixelFormat::rgb24, width, height, 7);
+          EncodeParams params = progressive(tune, effort);
+          params.subsampling = sampling;
+          params.quality = random.between(30, 100);
+          const Bytes scans = encode(params, frame);
+          for (const InstructionSet set : {InstructionSet::scalar, InstructionSet::best}) {
+            params.instruction_set = set;
+            params.threads = 3;
+            EXPECT_EQ(encode(params, frame), scans);
+          }
+          params.progressive = false;
+          params.huffman = HuffmanTables::optimal;
+          params.restart = RestartPolicy::none();
+          const Bytes baseline = encode(params, frame);
+          expect_same_coefficients(scans, baseline);
+          if (!is_small) EXPECT_LT(scans.size(), baseline.size());
+          const auto info = inspect(scans);
+          ASSERT_TRUE(info);
+          EXPECT_TRUE(info->progressive);
+          if (HasFailure()) return;
+        }
+}
+
+TEST(ProgressiveEncoder, HuffmanTablesDoNotCount) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 200, 100, 7);
+  EncodeParams params = progressive();
+  const Bytes scans = encode(params, frame);
+  for (const HuffmanTables huffman : {HuffmanTables::optimal, HuffmanTables::trained}) {
+    params.huffman = huffman;
+    EXPECT_EQ(encode(params, frame), scans);
+  }
+}
+
+TEST(ProgressiveEncoder, RestartIntervalsCountTheMcusOfEachScan) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 203, 131, 7);
+  EncodeParams params = progressive();
+  const Bytes none = encode(params, frame);
+  params.restart = RestartPolicy::none();
+  EXPECT_EQ(encode(params, frame), none);
+  for (const RestartPolicy& restart : {RestartPolicy::mcus(1), RestartPolicy::mcus(13),
+                                       RestartPolicy::mcu_rows(1), RestartPolicy::mcu_rows(40)}) {
+    params.restart = restart;
+    EncodeReport report;
+    const Bytes scans = encode(params, frame, &report);
+    expect_same_coefficients(scans, none);
+    const int rows = restart.kind == RestartPolicy::Kind::mcu_rows ? 13 : 1;
+    EXPECT_EQ(report.restart_interval_mcus, restart.count * rows);
+  }
+  params.restart = RestartPolicy::mcu_rows(60000);
+  EXPECT_EQ(
+      Encoder::create(params)->encode(frame.view(), *std::make_unique<Bytes>()).status().code(),
+      Errc::invalid_argument);
+}
+
+TEST(ProgressiveEncoder, AnyStreamFitsTheBound) {
+  for (const Content content : kContents)
+    for (const PixelFormat format :
+         {PixelFormat::yuv420p, PixelFormat::yuv444p, PixelFormat::gray8})
+      for (const RestartPolicy& restart :
+           {RestartPolicy::none(), RestartPolicy::mcus(1), RestartPolicy::mcu_rows(1)})
+        for (const int side : {1, 17, 120}) {
+          EncodeParams params = progressive();
+          params.quality = 100;
+          params.restart = restart;
+          const TestFrame frame = make_frame(content, format, side, 2 * side, 7);
+          const auto bound = max_encoded_bytes(params, format, side, 2 * side);
+          ASSERT_TRUE(bound);
+          EXPECT_LE(encode(params, frame).size(), *bound);
+        }
+}
+
+TEST(ProgressiveEncoder, ReachesSizes) {
+  int near = 0, all = 0;
+  for (const Tune tune : kAllTunes)
+    for (const std::size_t target : {9000u, 30000u, 61000u, 100000u, 170000u}) {
+      SCOPED_TRACE(std::string(name(tune)) + " " + std::to_string(target));
+      EncodeParams params = progressive(tune, target > 50000 ? Effort::fast : Effort::best);
+      params.size.target_bytes = target;
+      params.note_setting = true;
+      const bool is_large = target > 50000;  // one whose sample is counted
+      const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p,
+                                         is_large ? 1500 : 600, is_large ? 900 : 400, target);
+      EncodeReport report;
+      const Bytes scans = encode(params, frame, &report);
+      EXPECT_EQ(report.bytes, scans.size());
+      EXPECT_LE(scans.size(), target);
+      ++all;
+      near += scans.size() + target / 200 >= target ? 1 : 0;
+      params.threads = 4;
+      EXPECT_EQ(encode(params, frame), scans);
+    }
+  EXPECT_GE(near, all - 1);
+}
+
+TEST(ProgressiveEncoder, CapsAndQualityTargetsCountIt) {
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 640, 400, 4);
+  EncodeParams params = progressive(Tune::photo, Effort::best);
+  const Bytes plain = encode(params, frame);
+  params.size.max_bytes = plain.size();
+  EXPECT_EQ(encode(params, frame), plain);
+  params.size.max_bytes = plain.size() * 4 / 5;
+  const Bytes capped = encode(params, frame);
+  EXPECT_LE(capped.size(), params.size.max_bytes);
+  EXPECT_GE(capped.size(), params.size.max_bytes * 199 / 200);
+  params.size = {};
+  params.size.target_psnr = 36;
+  EncodeReport report, baseline;
+  const Bytes near = encode(params, frame, &report);
+  EXPECT_GE(report.reached, 36.0);
+  params.progressive = false;
+  params.restart = RestartPolicy::none();
+  const Bytes sequential = encode(params, frame, &baseline);
+  EXPECT_EQ(report.quality, baseline.quality);
+  expect_same_coefficients(near, sequential);
+}
+
+TEST(ProgressiveEncoder, RunsInLanesAndAfterOtherShapes) {
+  AsyncEncodeParams lanes;
+  lanes.encode = progressive(Tune::photo);
+  lanes.lanes = 3;
+  lanes.depth = 4;
+  auto async = AsyncEncoder::create(lanes);
+  ASSERT_TRUE(async);
+  auto encoder = Encoder::create(lanes.encode);
+  ASSERT_TRUE(encoder);
+  std::vector<TestFrame> frames;
+  for (const int side : {300, 33, 300, 120})
+    frames.push_back(make_frame(Content::photo,
+                                side == 120 ? PixelFormat::gray8 : PixelFormat::yuv422p, side, 200,
+                                static_cast<std::uint64_t>(frames.size())));
+  for (const TestFrame& frame : frames) ASSERT_TRUE(async->submit(frame.view()));
+  for (const TestFrame& frame : frames) {
+    Bytes one;
+    ASSERT_TRUE(encoder->encode(frame.view(), one));
+    EXPECT_EQ(encode(lanes.encode, frame), one);
+    EncodedFrame received;
+    ASSERT_EQ(async->receive(received, true), Received::frame);
+    ASSERT_EQ(received.jpeg.size(), one.size());
+    EXPECT_TRUE(std::equal(one.begin(), one.end(), received.jpeg.data()));
+  }
+}
+
+}  // namespace
+}  // namespace zerorun::test

@@ -1,0 +1,257 @@
+// The coder of coefficients: with libjpeg-turbo's script its bytes are libjpeg's, and with a
+// searched one libjpeg reads the same coefficients.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "codec/pipeline/coefficient_coder.hpp"
+#include "codec/syntax/marker.hpp"
+#include "tests/oracle/compare.hpp"
+#include "tests/support/libjpeg_decode.hpp"
+#include "tests/support/random.hpp"
+
+namespace zerorun::test {
+namespace {
+
+using Scans = CoefficientCoding::Scans;
+
+/// The coefficients of a stream, as libjpeg reads them, and the segments in front of DQT.
+class Coefficients {
+ public:
+  explicit Coefficients(const Bytes& jpeg) : parser_(jpeg, StreamLimits::any_size()) {
+    EXPECT_TRUE(libjpeg_coefficients(jpeg, components_).delivered);
+    EXPECT_TRUE(parser_.start());
+    EXPECT_TRUE(parser_.next_scan().value_or(false));
+    header_ = parser_.frame();
+    frame_.frame = &header_;
+    frame_.color = parser_.color_model();
+    std::vector<QuantTable> quant(4);
+    do {
+      const ScanHeader& scan = parser_.scan();
+      for (std::size_t i = 0; i < scan.components.size(); ++i)
+        frame_.quant[scan.components[i]] = scan.quant[i];
+      parser_.resume_at(scan.data_offset);
+    } while (skip_data(jpeg) && parser_.next_scan().value_or(false));
+    for (std::size_t c = 0; c < components_.size(); ++c) store(c);
+    for (std::size_t at = 2; at + 3 < jpeg.size() && jpeg[at + 1] != std::byte{marker::kDqt};)
+      at += 2 +
+            (static_cast<std::size_t>(jpeg[at + 2]) << 8 | static_cast<std::size_t>(jpeg[at + 3])),
+          lead_ = at;
+    before_dqt_.assign(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(lead_));
+  }
+
+  Bytes code(const CoefficientCoding& coding, int threads = 0) const {
+    std::vector<std::uint8_t> out;
+    for (const std::byte byte : before_dqt_) out.push_back(static_cast<std::uint8_t>(byte));
+    CoefficientCoder coder;
+    std::unique_ptr<ThreadPool> pool;
+    if (threads > 0) pool = std::make_unique<ThreadPool>(threads);
+    const Status status = coder.code(frame_, coding, pool.get(), out);
+    EXPECT_TRUE(status) << status.message();
+    Bytes bytes;
+    for (const std::uint8_t byte : out) bytes.push_back(std::byte{byte});
+    return bytes;
+  }
+
+  const std::vector<ComponentCoefficients>& components() const { return components_; }
+  CoefficientFrame& frame() { return frame_; }
+
+ private:
+  struct Memory {
+    std::vector<std::int16_t> dc, ac;
+    std::vector<std::uint64_t> nonzero;
+  };
+
+  bool skip_data(const Bytes& jpeg) {
+    for (std::size_t at = parser_.scan().data_offset; at + 1 < jpeg.size(); ++at) {
+      const auto code = static_cast<std::uint8_t>(jpeg[at + 1]);
+      if (jpeg[at] != std::byte{0xFF} || code == 0 || (code >= 0xD0 && code <= 0xD7)) continue;
+      parser_.resume_at(at);
+      return true;
+    }
+    return false;
+  }
+
+  void store(std::size_t c) {
+    const ComponentCoefficients& from = components_[c];
+    Memory& memory = memory_[c];
+    const auto blocks = static_cast<std::size_t>(from.blocks_wide * from.blocks_high);
+    memory.ac = from.values;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      std::int16_t* const ac = memory.ac.data() + b * kBlockSize;
+      memory.dc.push_back(std::exchange(ac[0], std::int16_t{0}));
+      std::uint64_t nonzero = 0;
+      for (std::size_t k = 1; k < kBlockSize; ++k)
+        nonzero |= std::uint64_t{ac[kNaturalOfZigzag[k]] != 0} << k;
+      memory.nonzero.push_back(nonzero);
+    }
+    frame_.blocks[c] = {from.blocks_wide, from.blocks_high, memory.dc.data(), memory.nonzero.data(),
+                        memory.ac.data()};
+  }
+
+  HeaderParser parser_;
+  FrameHeader header_;
+  std::vector<ComponentCoefficients> components_;
+  Memory memory_[kMaxDecodedComponents];
+  CoefficientFrame frame_;
+  std::size_t lead_ = 2;
+  Bytes before_dqt_;
+};
+
+void expect_libjpegs_bytes(Size size, Subsampling sampling, const LibjpegOptions& options,
+                           std::uint64_t seed = 1) {
+  LibjpegOptions plain = options;
+  plain.progressive = plain.optimal = false;
+  const Coefficients coefficients(libjpeg_sample(size.width, size.height, sampling, plain, seed));
+  const Bytes wanted = libjpeg_sample(size.width, size.height, sampling, options, seed);
+  CoefficientCoding coding;
+  coding.scans = options.progressive ? Scans::simple : Scans::sequential;
+  coding.restart_interval = options.restart_mcus;
+  coding.restart_rows = options.restart_rows;
+  const Bytes coded = coefficients.code(coding);
+  ASSERT_EQ(coded.size(), wanted.size());
+  EXPECT_TRUE(coded == wanted);
+}
+
+LibjpegOptions kind_of(bool is_progressive) {
+  LibjpegOptions options;
+  options.progressive = is_progressive;
+  options.optimal = true;
+  return options;
+}
+
+constexpr Subsampling kSamplings[] = {Subsampling::gray, Subsampling::s420, Subsampling::s422,
+                                      Subsampling::s444, Subsampling::s440, Subsampling::s411};
+
+TEST(CoefficientCoder, BytesAreLibjpegsInAllSamplingsAndSizes) {
+  for (const bool is_progressive : {false, true})
+    for (const Subsampling sampling : kSamplings)
+      for (const Size size : {Size{1, 1}, Size{8, 8}, Size{17, 9}, Size{53, 41}, Size{330, 260}})
+        for (const int quality : {20, 90, 100}) {
+          SCOPED_TRACE(std::string(name(sampling)) + " " + to_string(size) + " " +
+                       std::to_string(quality) + (is_progressive ? " progressive" : ""));
+          LibjpegOptions options = kind_of(is_progressive);
+          options.quality = quality;
+          expect_libjpegs_bytes(size, sampling, options);
+          if (HasFailure()) return;
+        }
+}
+
+TEST(CoefficientCoder, BytesAreLibjpegsWithRestartIntervals) {
+  Random random(5);
+  for (int round = 0; round < 40; ++round) {
+    LibjpegOptions options = kind_of(round % 2 == 0);
+    options.quality = random.between(10, 100);
+    (round % 4 < 2 ? options.restart_mcus : options.restart_rows) = random.between(1, 9);
+    const Size size{random.between(1, 150), random.between(1, 120)};
+    SCOPED_TRACE("round " + std::to_string(round) + " " + to_string(size));
+    expect_libjpegs_bytes(size, kSamplings[random.below(6)], options,
+                          static_cast<std::uint64_t>(round));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(CoefficientCoder, BytesAreLibjpegsForFourComponents) {
+  for (const bool is_progressive : {false, true})
+    for (const bool is_ycck : {false, true})
+      for (const int luma : {0x11, 0x21, 0x22}) {
+        LibjpegOptions options = kind_of(is_progressive);
+        options.cmyk_stream = true;
+        options.ycck_stream = is_ycck;
+        options.factors[0] = {luma >> 4, luma & 15};
+        if (luma != 0x22 || is_ycck) options.black = options.factors[0];
+        SCOPED_TRACE(std::to_string(luma) + (is_ycck ? " YCCK" : " CMYK"));
+        expect_libjpegs_bytes({83, 61}, Subsampling::s444, options);
+      }
+}
+
+/// Runs of 32767 EOBs, and of as many correction bits as libjpeg gathers.
+TEST(CoefficientCoder, LongRunsAreCutAsLibjpegCutsThem) {
+  for (const int low : {1, 255}) {
+    LibjpegOptions options = kind_of(true);
+    options.luma_table.emplace();
+    options.luma_table->fill(255);
+    (*options.luma_table)[1] = static_cast<std::uint16_t>(low);
+    expect_libjpegs_bytes({2400, 1000}, Subsampling::gray, options);
+  }
+}
+
+Bytes with_wide_tables(int width, int height) {
+  LibjpegOptions options;
+  options.force_baseline = false;
+  options.quality = 3;
+  return libjpeg_sample(width, height, Subsampling::s420, options);
+}
+
+TEST(CoefficientCoder, SearchedScansHaveTheSameCoefficients) {
+  Random random(7);
+  for (int round = 0; round < 30; ++round) {
+    LibjpegOptions plain;
+    plain.quality = random.between(5, 100);
+    const Size size{random.between(1, 200), random.between(1, 150)};
+    const Subsampling sampling = kSamplings[random.below(6)];
+    const Coefficients coefficients(round == 0
+                                        ? with_wide_tables(size.width, size.height)
+                                        : libjpeg_sample(size.width, size.height, sampling, plain,
+                                                         static_cast<std::uint64_t>(round)));
+    for (const Scans scans : {Scans::sequential, Scans::simple, Scans::searched}) {
+      SCOPED_TRACE("round " + std::to_string(round) + " " + to_string(size));
+      CoefficientCoding coding{scans, round % 3 == 0 ? random.between(1, 20) : 0};
+      const Bytes coded = coefficients.code(coding);
+      std::vector<ComponentCoefficients> read;
+      const LibjpegVerdict verdict = libjpeg_coefficients(coded, read);
+      ASSERT_TRUE(verdict.clean()) << verdict.text;
+      ASSERT_EQ(read.size(), coefficients.components().size());
+      for (std::size_t c = 0; c < read.size(); ++c)
+        ASSERT_TRUE(read[c].values == coefficients.components()[c].values) << "component " << c;
+      compare_decode(coded, {.threads = {1, 3}});
+      ASSERT_EQ(coded, coefficients.code(coding, 3)) << "threads changed the bytes";
+      if (HasFailure()) return;
+    }
+  }
+}
+
+/// T.81 B.2.3 allows ten blocks in an MCU: components whose blocks are more do not share a scan.
+TEST(CoefficientCoder, MoreThanTenBlocksInAnMcuAreSplit) {
+  LibjpegOptions options;
+  options.cmyk_stream = true;
+  options.factors = {SamplingFactors{2, 2}, {2, 2}, {2, 2}};
+  options.scans = {{0}, {1}, {2}, {3}};
+  const Coefficients coefficients(libjpeg_sample(70, 50, Subsampling::s444, options));
+  for (const Scans scans : {Scans::sequential, Scans::simple, Scans::searched}) {
+    std::vector<ComponentCoefficients> read;
+    EXPECT_TRUE(libjpeg_coefficients(coefficients.code({scans}), read).clean());
+    ASSERT_EQ(read.size(), 4u);
+    for (std::size_t c = 0; c < 4; ++c)
+      EXPECT_TRUE(read[c].values == coefficients.components()[c].values);
+  }
+}
+
+TEST(CoefficientCoder, RefusesWhatNoSymbolHolds) {
+  Coefficients coefficients(libjpeg_sample(40, 40, Subsampling::gray));
+  StoredBlocks& blocks = coefficients.frame().blocks[0];
+  CoefficientCoder coder;
+  std::vector<std::uint8_t> out;
+  const auto code = [&](const CoefficientCoding& coding) {
+    return coder.code(coefficients.frame(), coding, nullptr, out).code();
+  };
+  EXPECT_EQ(code({}), Errc::ok);
+  EXPECT_EQ(code({Scans::simple, 0, 20000}), Errc::invalid_argument);
+  blocks.dc[3] = 32767;
+  EXPECT_EQ(code({}), Errc::ok);
+  blocks.dc[4] = -32768;
+  EXPECT_EQ(code({}), Errc::invalid_argument);
+  EXPECT_EQ(code({Scans::searched}), Errc::invalid_argument);
+  blocks.dc[3] = blocks.dc[4] = 0;
+  blocks.nonzero[2] |= 2;
+  blocks.ac[2 * kBlockSize + 1] = -32768;
+  EXPECT_EQ(code({Scans::searched}), Errc::invalid_argument);
+  blocks.ac[2 * kBlockSize + 1] = -32767;
+  EXPECT_EQ(code({Scans::searched}), Errc::ok);
+}
+
+}  // namespace
+}  // namespace zerorun::test

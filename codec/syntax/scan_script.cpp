@@ -12,8 +12,6 @@ namespace zerorun {
 namespace {
 
 constexpr int kLastIndex = kBlockSize - 1;
-/// Where the candidates cut AC in two; 0: not at all.
-constexpr std::array<int, 6> kCuts{0, 2, 5, 8, 12, 18};
 
 ScanSpec scan_of(int component, int ss, int se, int ah, int al) {
   ScanSpec scan;
@@ -90,7 +88,7 @@ AcChoice choose_ac(int c, const CandidateBits& bits) {
   std::uint64_t refinements = 0;
   for (int al = 0; al <= kMaxLowBits; ++al) {
     if (al > 0) refinements += bits(scan_of(c, 1, kLastIndex, al, al - 1));
-    for (const int cut : kCuts) {
+    for (const int cut : kBandCuts) {
       std::uint64_t all = refinements + bits(scan_of(c, cut + 1, kLastIndex, 0, al));
       if (cut > 0) all += bits(scan_of(c, 1, cut, 0, al));
       if (all < best.bits) best = {all, al, cut};
@@ -125,7 +123,7 @@ std::vector<ScanSpec> candidate_scans(int components, bool joins_dc) {
   std::vector<ScanSpec> scans;
   for (int c = 0; c < components; ++c) {  // the longest ones first: threads take them in order
     for (int al = 0; al <= kMaxLowBits; ++al) {
-      for (const int cut : kCuts) {
+      for (const int cut : kBandCuts) {
         scans.push_back(scan_of(c, cut + 1, kLastIndex, 0, al));
         if (cut > 0) scans.push_back(scan_of(c, 1, cut, 0, al));
       }

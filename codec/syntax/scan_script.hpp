@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,6 +26,8 @@ struct ScanSpec {
 
 /// No scan of a script has a higher Al.
 inline constexpr int kMaxLowBits = 3;
+/// Behind which coefficients candidate_scans() cuts AC in two; 0: not at all.
+inline constexpr std::array<int, 6> kBandCuts{0, 2, 5, 8, 12, 18};
 
 using ScanScript = std::vector<ScanSpec>;
 

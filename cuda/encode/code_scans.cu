@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kTileRoom = 256;
 
 struct CodeShared {
-  std::uint32_t codes[kScanTables][256];
+  std::uint32_t codes[kScanTables * 256];
   std::uint32_t words[kScanWarps][kTileRoom];
   std::uint32_t warp[kScanWarps];
   std::uint64_t before;
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t* const codes =
       a.codes + (std::uint64_t{blockIdx.y} * a.scans + number) * kScanTables * 256;
   for (unsigned i = threadIdx.x; i < scan.tables * 256u; i += kThreads)
-    s.codes[0][i] = codes[i];
+    s.codes[i] = codes[i];
   std::uint32_t block = 0;
   BandBlock b(0, 0, 0);
   int run = 0;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
     run = a.runs[lane.index * kTileBlocks + threadIdx.x % 32];
   }
   __syncthreads();
-  LengthSink lengths{s.codes[0]};
+  LengthSink lengths{s.codes};
   walk_block(a, scan, lane, b, block, run, lengths);
   __syncwarp();
   const std::uint32_t up_to = warp_inclusive_sum(lengths.length);
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kThreads)
   for (unsigned i = lane_of_warp; i < tile_words; i += 32) words[i] = 0;
   __syncwarp();
   const std::uint32_t first = up_to - lengths.length;
-  CodeSink sink{s.codes[0], cuda_encode::SharingWriter(words, first)};
+  CodeSink sink{s.codes, cuda_encode::SharingWriter(words, first)};
   walk_block(a, scan, lane, b, block, run, sink);
   sink.writer.finish();
   __syncwarp();

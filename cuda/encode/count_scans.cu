@@ -11,7 +11,7 @@ namespace {
 
 /// Even and odd lanes count apart, since additions to one word wait for each other.
 struct Shared {
-  std::uint32_t count[2][kScanTables][256];
+  std::uint32_t count[2][kScanTables * 256];
   std::uint32_t corrections;
 };
 
@@ -157,8 +157,8 @@ __device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, CountSink c
 __global__ void __launch_bounds__(kThreads)
     count_scans_kernel(const __grid_constant__ ScriptArgs a) {
   __shared__ Shared s;
-  auto* const all = &s.count[0][0][0];
-  for (unsigned i = threadIdx.x; i < sizeof s.count / sizeof *all; i += kThreads) all[i] = 0;
+  for (unsigned i = threadIdx.x; i < kScanTables * 256; i += kThreads)
+    s.count[0][i] = s.count[1][i] = 0;
   if (threadIdx.x == 0) s.corrections = 0;
   __syncthreads();
   wait_for_previous_kernel();
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kThreads)
   const ScanPlan& scan = a.plan[number];
   if (scan.tables == 0) return;
   const ScanLane lane(a, scan, blockIdx.x - a.first_cta[number]);
-  CountSink counts{s.count[threadIdx.x % 2][0]};
+  CountSink counts{s.count[threadIdx.x % 2]};
   if (lane.has_tile) {
     if (scan.is_dc()) {
       walk_dc(a.stored, scan, lane, counts);
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t* const out =
       a.counts + (std::uint64_t{blockIdx.y} * a.scans + number) * kScanTables * 256;
   for (unsigned i = threadIdx.x; i < kScanTables * 256; i += kThreads) {
-    const std::uint32_t count = all[i] + all[i + kScanTables * 256];
+    const std::uint32_t count = s.count[0][i] + s.count[1][i];
     if (count != 0) atomicAdd(out + i, count);
   }
   if (threadIdx.x == 0 && s.corrections != 0)

@@ -10,6 +10,7 @@
 #include "tests/cuda/encode/device_job.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/pictures.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
@@ -51,8 +52,6 @@ class ProgressiveParity : public GpuTest {
   std::vector<std::unique_ptr<Job>> jobs_;
 };
 
-constexpr Content kContents[] = {Content::photo, Content::noise, Content::flat};
-
 TEST_F(ProgressiveParity, FormatsAndSizes) {
   for (const PixelFormat format :
        {PixelFormat::yuv420p, PixelFormat::yuv422p, PixelFormat::yuv444p, PixelFormat::yuv440p,
@@ -84,7 +83,7 @@ TEST_F(ProgressiveParity, TunesAndQualities) {
 /// Also intervals that end within a tile, and that have a single block.
 TEST_F(ProgressiveParity, RestartIntervals) {
   for (const RestartPolicy& restart :
-       {RestartPolicy::every_mcus(1), RestartPolicy::every_mcus(33), RestartPolicy::every_mcus(700),
+       {RestartPolicy::mcus(1), RestartPolicy::mcus(33), RestartPolicy::mcus(700),
         RestartPolicy::mcu_rows(1), RestartPolicy::mcu_rows(3), RestartPolicy::automatic()})
     for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::yuv444p}) {
       EncodeParams params;
@@ -128,14 +127,14 @@ TEST_F(ProgressiveParity, LargeFrames) {
   EncodeParams params;
   params.quality = 97;
   ASSERT_NO_FATAL_FAILURE(open(params));
-  for (int i = 0; i < 6; ++i) add(kContents[i % 2], PixelFormat::yuv420p, 1921, 1081);
+  for (int i = 0; i < 6; ++i) add(i % 2 == 0 ? Content::photo : Content::noise, PixelFormat::yuv420p, 1921, 1081);
   ASSERT_NO_FATAL_FAILURE(expect_all());
 }
 
 /// The memory that a batch leaves behind is right for a larger and for a smaller one.
 TEST_F(ProgressiveParity, BatchesOfAnySizeAfterEachOther) {
   ASSERT_NO_FATAL_FAILURE(open({}));
-  for (int i = 0; i < 12; ++i) add(kContents[i % 3], PixelFormat::yuv420p, 200, 120);
+  for (int i = 0; i < 12; ++i) add(kContents[i % 6], PixelFormat::yuv420p, 200, 120);
   for (const std::size_t count : {3u, 1u, 7u, 2u, 2u, 7u, 12u, 1u, 1u, 12u, 12u, 5u}) {
     SCOPED_TRACE(count);
     const std::size_t first = jobs_.size() - count;
@@ -155,10 +154,10 @@ TEST_F(ProgressiveParity, OneOutputIsTooSmall) {
 
 /// Frames of the host, also to a size, which the host seeks.
 TEST_F(ProgressiveParity, HostFrames) {
-  for (const SizeControl& size : {SizeControl{}, SizeControl{.target_bytes = 9000}}) {
+  for (const std::size_t target : {std::size_t{0}, std::size_t{9000}}) {
     EncodeParams params;
     params.progressive = true;
-    params.size = size;
+    params.size.target_bytes = target;
     params.backend = Backend::cuda;
     auto cuda = make_coder<Encoder>(params);
     params.backend = Backend::cpu;

@@ -32,6 +32,22 @@ __device__ std::uint64_t sum_of_cta(std::uint64_t own) {
   return all;
 }
 
+/// How often the thread's symbol comes in a scan. `slot`: of the table.
+__device__ std::uint32_t count_of_symbol(const JobCounts& counts, const ScanPlan& scan,
+                                         unsigned slot) {
+  constexpr int kCuts = JobCounts::kSegments - 1;
+  if (scan.is_dc() || scan.is_refinement()) return counts.row[slot][threadIdx.x];
+  // Bands: all, up to each cut, from each cut on.
+  const int band = scan.in_job, from = band > kCuts ? band - kCuts : 0;
+  const int end = band == 0 || from > 0 ? JobCounts::kSegments : band;
+  std::uint32_t count = from > 0 ? counts.row[JobCounts::kSegments - 1 + from][threadIdx.x] : 0;
+  for (int row = from; row < end; ++row) count += counts.row[row][threadIdx.x];
+  const unsigned ends = threadIdx.x / 16;
+  if (threadIdx.x % 16 == 0 && ends < 15)
+    count += counts.row[JobCounts::kEndsRow][16 * static_cast<unsigned>(band) + ends];
+  return count;
+}
+
 /// A CTA takes a scan.
 __global__ void __launch_bounds__(kThreads)
     scan_tables_kernel(const __grid_constant__ ScriptArgs a) {
@@ -49,7 +65,8 @@ __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x == 0) longest = 0;
     __syncthreads();
     const std::uint64_t table = number * kScanTables + slot;
-    const std::uint32_t count = a.counts[table * 256 + threadIdx.x];
+    const std::uint32_t count = count_of_symbol(
+        a.counts[std::uint64_t{blockIdx.y} * a.count_jobs + scan.job], scan, slot);
     const optimal_huffman::Table built = optimal_huffman::build_table(s, count);
     const optimal_huffman::Codeword& own = built.own;
     a.codes[table * 256 + threadIdx.x] =
@@ -112,10 +129,7 @@ __global__ void __launch_bounds__(kThreads)
   StreamOrder& stream = a.streams[blockIdx.x];
   const std::uint64_t frame = blockIdx.x;
   if (threadIdx.x == 0) {
-    if (a.order != nullptr)
-      stream.order = *a.order;
-    else
-      choose_order(*a.choices, a.bits + frame * a.scans, stream.order);
+    choose_order(*a.choices, a.bits + frame * a.scans, stream.order);
     std::uint32_t ctas = 0, chunks = 0;
     const std::uint32_t scans = stream.order.scans;
     for (std::uint32_t i = 0; i < scans; ++i) {

@@ -91,17 +91,20 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t place = last_not_above(stream.first_cta, scans, blockIdx.x);
   const std::uint32_t number = stream.order.scan[place];
   const ScanPlan& scan = a.plan[number];
-  const ScanLane lane(a, scan, blockIdx.x - stream.first_cta[place]);
+  const ScanLane lane(scan, blockIdx.x - stream.first_cta[place]);
+  const std::uint64_t index = lane.index(a, scan);
   const std::uint32_t* const codes =
       a.codes + (std::uint64_t{blockIdx.y} * a.scans + number) * kScanTables * 256;
   for (unsigned i = threadIdx.x; i < scan.tables * 256u; i += kThreads)
     s.codes[i] = codes[i];
-  std::uint32_t block = 0;
   BandBlock b(0, 0, 0);
+  std::uint32_t block = 0;
   int run = 0;
   if (!scan.is_dc() && lane.has_tile) {
-    b = band_block(a.stored, scan, lane, block);
-    run = a.runs[lane.index * kTileBlocks + threadIdx.x % 32];
+    const AcBlock ac(a.stored, scan, lane);
+    b = ac.in(scan);
+    block = ac.number;
+    run = a.runs[index * kTileBlocks + threadIdx.x % 32];
   }
   __syncthreads();
   LengthSink lengths{s.codes};
@@ -123,8 +126,8 @@ __global__ void __launch_bounds__(kThreads)
   if (!lane.has_tile) return;
   const std::uint64_t at = s.before + words_before;
   if (threadIdx.x % 32 == 0) {
-    a.tile_bits[lane.index] = bits;
-    a.tile_at[lane.index] = static_cast<std::uint32_t>(at);
+    a.tile_bits[index] = bits;
+    a.tile_at[index] = static_cast<std::uint32_t>(at);
     const TileGrid& grid = scan.grid;
     const std::uint32_t chunk =
         scan.first_chunk + lane.interval * grid.interval_chunks +

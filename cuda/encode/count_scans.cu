@@ -9,19 +9,32 @@ namespace zerorun {
 namespace scan_lanes {
 namespace {
 
-/// Even and odd lanes count apart, since additions to one word wait for each other.
 struct Shared {
-  std::uint32_t count[2][kScanTables * 256];
+  JobCounts counts;
   std::uint32_t corrections;
 };
 
+/// Counts in a row, and with add() in the rows behind it.
 struct CountSink {
   static constexpr bool kReadsValues = false;
-  std::uint32_t* counts;  ///< [kScanTables][256]
+  std::uint32_t* row;
 
-  __device__ void select(int slot) { counts += 256 * slot; }
-  __device__ void symbol(int rrrrssss, std::uint32_t, int) { atomicAdd(counts + rrrrssss, 1u); }
+  __device__ void select(int slot) { row += 256 * slot; }
+  __device__ void symbol(int rrrrssss, std::uint32_t, int) { atomicAdd(row + rrrrssss, 1u); }
   __device__ void bits(std::uint32_t, int) {}
+  __device__ void add(int number, int rrrrssss, std::uint32_t times) {
+    atomicAdd(row + 256 * number + rrrrssss, times);
+  }
+};
+
+/// Counts ends of bands alone: as symbols, or by their kind.
+struct EndSink {
+  std::uint32_t* counts;
+  int shift;
+
+  __device__ void symbol(int rrrrssss, std::uint32_t, int) {
+    atomicAdd(counts + (rrrrssss >> shift), 1u);
+  }
 };
 
 __device__ TileMarks load_marks(const ScriptArgs& a, std::uint64_t tile) {
@@ -32,7 +45,7 @@ __device__ TileMarks load_marks(const ScriptArgs& a, std::uint64_t tile) {
 /// The run that a warp walks along. All lanes have the same.
 class Run {
  public:
-  __device__ Run(const ScriptArgs& a, CountSink counts) : a_(a), counts_(counts) {}
+  __device__ Run(const ScriptArgs& a, EndSink counts) : a_(a), counts_(counts) {}
 
   /// Takes the chain of blocks that ends bands from block `from` of the tile `tile` on, of which
   /// the warp has the marks. `runs` of blocks that begin a run are stored.
@@ -84,7 +97,7 @@ class Run {
   }
 
   const ScriptArgs& a_;
-  CountSink counts_;
+  EndSink counts_;
   std::uint64_t first_ = 0;            ///< its first block in arrays of blocks of tiles
   std::uint32_t blocks_ = 0, bits_ = 0;  ///< so far
 };
@@ -122,15 +135,16 @@ __device__ bool Run::walk_tile(std::uint64_t tile, const TileMarks& marks, int f
 }
 
 /// Finds the runs that begin in the warp's tile.
-__device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, CountSink counts) {
-  const TileMarks marks = load_marks(a, lane.index);
+__device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, std::uint64_t index,
+                          EndSink counts) {
+  const TileMarks marks = load_marks(a, index);
   // Blocks that do not continue the run of the block before: that has symbols and no end of band.
   std::uint32_t apart = marks.breakers & ~marks.tails;
   apart <<= 1;
   if (lane.starts_interval) {
     apart |= 1;
   } else {
-    const TileMarks before = load_marks(a, lane.index - 1);
+    const TileMarks before = load_marks(a, index - 1);
     apart |= (before.breakers & ~before.tails) >> 31;
   }
   const std::uint32_t firsts = marks.tails & (marks.breakers | apart);
@@ -144,58 +158,73 @@ __device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, CountSink c
   const bool is_first = (firsts & own_bit) != 0;
   const bool is_short = is_first && ends && marks.tail_bits <= kMostRunBits;
   if (is_short) {
-    a.runs[lane.index * kTileBlocks + own_lane] = static_cast<std::uint16_t>(end - own_lane);
+    a.runs[index * kTileBlocks + own_lane] = static_cast<std::uint16_t>(end - own_lane);
     emit_eob_run(static_cast<int>(end - own_lane), counts);
   }
   Run run(a, counts);
 #pragma unroll 1
   for (unsigned left = __ballot_sync(kFullWarp, is_first && !is_short); left != 0;
        left &= left - 1)
-    run.walk(lane.index, marks, __ffs(static_cast<int>(left)) - 1);
+    run.walk(index, marks, __ffs(static_cast<int>(left)) - 1);
+}
+
+/// Counts the blocks of a tile of AC.
+__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job,
+                         const ScanPlan& first, const ScanLane& lane) {
+  const AcBlock block(a.stored, first, lane);
+  CountSink counts{s.counts.row[0]};
+  EndSink ends{counts.row, 0};
+  if (first.is_refinement()) {
+    const BandBlock b = block.in(first);
+    walk_refining_scan(b, first.ss, first.al, nullptr, counts);
+    const std::uint32_t corrections = warp_add(static_cast<std::uint32_t>(count_bits(b.old)));
+    if (threadIdx.x % 32 == 0 && corrections != 0) atomicAdd(&s.corrections, corrections);
+  } else {
+    LevelWalk(block.now, first.al, ac_of_block(a.stored, block.number), counts).count();
+    ends = {s.counts.row[JobCounts::kEndsRow], 4};
+  }
+  __syncwarp();
+#pragma unroll 1
+  for (int i = 0; i < job.scans; ++i, ends.counts += 16)
+    find_runs(a, lane, lane.index(a, a.plan[job.scan[i]]), ends);
 }
 
 __global__ void __launch_bounds__(kThreads)
     count_scans_kernel(const __grid_constant__ ScriptArgs a) {
   __shared__ Shared s;
-  for (unsigned i = threadIdx.x; i < kScanTables * 256; i += kThreads)
-    s.count[0][i] = s.count[1][i] = 0;
+  constexpr unsigned kCounts = sizeof s.counts / sizeof(std::uint32_t);
+  for (unsigned i = threadIdx.x; i < kCounts; i += kThreads) s.counts.row[i / 256][i % 256] = 0;
   if (threadIdx.x == 0) s.corrections = 0;
   __syncthreads();
   wait_for_previous_kernel();
-  const std::uint32_t number = last_not_above(a.first_cta, a.scans, blockIdx.x);
-  const ScanPlan& scan = a.plan[number];
-  if (scan.tables == 0) return;
-  const ScanLane lane(a, scan, blockIdx.x - a.first_cta[number]);
-  CountSink counts{s.count[threadIdx.x % 2]};
+  const std::uint32_t number = last_not_above(a.first_cta, a.count_jobs, blockIdx.x);
+  const CountJob& job = a.jobs[number];
+  const ScanPlan& first = a.plan[job.scan[0]];
+  const ScanLane lane(first, blockIdx.x - a.first_cta[number]);
   if (lane.has_tile) {
-    if (scan.is_dc()) {
-      walk_dc(a.stored, scan, lane, counts);
+    if (first.is_dc()) {
+      CountSink counts{s.counts.row[0]};
+      walk_dc(a.stored, first, lane, counts);
     } else {
-      std::uint32_t block = 0;
-      const BandBlock b = band_block(a.stored, scan, lane, block);
-      walk_ac(a.stored, scan, b, block, counts);
-      __syncwarp();
-      find_runs(a, lane, counts);
-      const std::uint32_t corrections = warp_add(static_cast<std::uint32_t>(count_bits(b.old)));
-      if (threadIdx.x % 32 == 0 && corrections != 0) atomicAdd(&s.corrections, corrections);
+      count_ac(a, s, job, first, lane);
     }
   }
   __syncthreads();
-  std::uint32_t* const out =
-      a.counts + (std::uint64_t{blockIdx.y} * a.scans + number) * kScanTables * 256;
-  for (unsigned i = threadIdx.x; i < kScanTables * 256; i += kThreads) {
-    const std::uint32_t count = s.count[0][i] + s.count[1][i];
-    if (count != 0) atomicAdd(out + i, count);
+  JobCounts& out = a.counts[std::uint64_t{blockIdx.y} * a.count_jobs + number];
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < kCounts; i += kThreads) {
+    const std::uint32_t count = s.counts.row[i / 256][i % 256];
+    if (count != 0) atomicAdd(&out.row[i / 256][i % 256], count);
   }
   if (threadIdx.x == 0 && s.corrections != 0)
-    atomicAdd(a.corrections + std::uint64_t{blockIdx.y} * a.scans + number, s.corrections);
+    atomicAdd(a.corrections + std::uint64_t{blockIdx.y} * a.scans + job.scan[0], s.corrections);
 }
 
 }  // namespace
 }  // namespace scan_lanes
 
 Status count_scans(const ScriptArgs& args, cudaStream_t stream) {
-  const LaunchShape shape{args.ctas, scan_lanes::kThreads, 0, args.frames};
+  const LaunchShape shape{args.job_ctas, scan_lanes::kThreads, 0, args.frames};
   return ZR_CUDA_STATUS(launch_behind(scan_lanes::count_scans_kernel, shape, stream, args));
 }
 

@@ -257,8 +257,7 @@ Status FrameEncoder::prepare_scans(const EncodeSetup& setup, cudaStream_t stream
                           setup.layout.components,
                           {setup.h_max, setup.v_max},
                           setup.restart_rows > 0 ? 0 : setup.layout.restart_interval,
-                          setup.restart_rows,
-                          true};
+                          setup.restart_rows};
   ZR_TRY(scans_.prepare(shape, header_, room_, stream));
   ZR_TRY(counts_.reserve(1));  // of enqueue_counts()
   turn_ = {};

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMostBlocks = std::uint32_t{1} << 25;
 struct Uploads {
   ScanPlan* plan;
   std::uint8_t* parts;
-  ScanOrder* order;
+  CountJob* jobs;
   ScanChoices* choices;
 };
 
@@ -27,8 +27,8 @@ Uploads place_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout
   const std::uint64_t scans = std::uint64_t{frames} * args.scans;
   const std::uint64_t blocks = std::uint64_t{frames} * plan.blocks;
   const Uploads uploads{memory.take<ScanPlan>(args.scans),
-                        memory.take<std::uint8_t>(plan.parts.size()), memory.take<ScanOrder>(1),
-                        memory.take<ScanChoices>(1)};
+                        memory.take<std::uint8_t>(plan.parts.size()),
+                        memory.take<CountJob>(args.count_jobs), memory.take<ScanChoices>(1)};
   args.stored.dc = memory.take<std::int16_t>(blocks);
   args.stored.nonzero = memory.take<std::uint64_t>(blocks * plan.levels);
   args.stored.ac = memory.take<std::int16_t>(blocks * kBlockSize);
@@ -44,7 +44,7 @@ Uploads place_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout
   args.tile_at = memory.take<std::uint32_t>(tiles);
   args.headers = memory.take<std::uint8_t>(std::uint64_t{frames} * args.header_room);
   const std::size_t first = memory.bytes();
-  args.counts = memory.take<std::uint32_t>(scans * kScanTables * 256);
+  args.counts = memory.take<JobCounts>(std::uint64_t{frames} * args.count_jobs);
   args.corrections = memory.take<std::uint32_t>(scans);
   args.chunk_bits = memory.take<std::uint32_t>(std::uint64_t{frames} * args.chunks);
   args.cta_states = memory.take<std::uint64_t>(std::uint64_t{frames} * args.stream_ctas);
@@ -72,13 +72,14 @@ Status ScanCoder::prepare(const ScriptShape& shape, std::span<const std::uint8_t
   args_.head_bytes = plan.head_bytes;
   args_.scans = static_cast<std::uint32_t>(plan.scans.size());
   args_.tiles = plan.tiles;
-  args_.ctas = plan.ctas;
+  args_.count_jobs = static_cast<std::uint32_t>(plan.jobs.size());
+  args_.job_ctas = plan.job_ctas;
   args_.chunks = plan.chunks;
   args_.stream_ctas = plan.stream_ctas;
   args_.stream_chunks = plan.stream_chunks;
   args_.header_room = plan.header_room;
   args_.frame_words = plan.words;
-  std::copy_n(plan.first_cta, kMaxScans + 1, args_.first_cta);
+  std::copy_n(plan.first_cta, kMaxJobs + 1, args_.first_cta);
   ScratchLayout measured(nullptr);
   place_arrays(plan, frames, measured, args_);
   ZR_TRY(memory_.reserve(static_cast<std::int64_t>(measured.bytes())));
@@ -91,11 +92,11 @@ Status ScanCoder::prepare(const ScriptShape& shape, std::span<const std::uint8_t
   };
   ZR_TRY(send(to.plan, plan.scans.data(), plan.scans.size()));
   ZR_TRY(send(to.parts, plan.parts.data(), plan.parts.size()));
-  ZR_TRY(send(to.order, &plan.order, 1));
+  ZR_TRY(send(to.jobs, plan.jobs.data(), plan.jobs.size()));
   ZR_TRY(send(to.choices, &plan.choices, 1));
   args_.plan = to.plan;
   args_.parts = to.parts;
-  args_.order = shape.is_searched ? nullptr : to.order;
+  args_.jobs = to.jobs;
   args_.choices = to.choices;
   return Status::ok();
 }

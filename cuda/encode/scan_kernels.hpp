@@ -43,9 +43,9 @@ struct ScriptArgs {
   const ScanPlan* plan;       ///< [scans]
   const std::uint8_t* parts;  ///< ScriptPlan::parts
   std::uint32_t head_bytes;
-  const ScanOrder* order;      ///< of all frames; null: it is found
-  const ScanChoices* choices;  ///< with them
-  std::uint32_t frames, scans, tiles, ctas, chunks, stream_ctas, stream_chunks;
+  const CountJob* jobs;       ///< [count_jobs]
+  const ScanChoices* choices;
+  std::uint32_t frames, scans, count_jobs, tiles, job_ctas, chunks, stream_ctas, stream_chunks;
   std::uint32_t header_room;  ///< of a frame
   std::uint64_t frame_words;  ///< likewise
   TileMarks* marks;           ///< [frames][tiles]
@@ -60,14 +60,14 @@ struct ScriptArgs {
   std::uint32_t *tile_bits, *tile_at;  ///< [frames][tiles]: how many, and the number of that word
   std::uint8_t* headers;               ///< [frames][header_room]
   // Zero before the first kernel behind store_blocks(), which clears them.
-  std::uint32_t* counts;       ///< [frames][scans][kScanTables][256]
+  JobCounts* counts;           ///< [frames][count_jobs]
   std::uint32_t* corrections;  ///< [frames][scans]: correction bits
   std::uint32_t* chunk_bits;   ///< [frames][chunks]
   std::uint64_t* cta_states;   ///< [frames][stream_ctas], of a look-back
   std::uint64_t* chunk_states; ///< [frames][stream_chunks], likewise
   std::uint64_t* cleared;      ///< all of them as one array
   std::uint64_t cleared_count;
-  std::uint32_t first_cta[kMaxScans + 1];  ///< of the scans, for kernels before the order is known
+  std::uint32_t first_cta[kMaxJobs + 1];  ///< of the jobs
   FrameOutput output[kMaxFrames];
 };
 

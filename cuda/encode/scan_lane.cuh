@@ -32,10 +32,9 @@ struct ScanLane {
   std::uint32_t in_interval;  ///< the same, counted in the interval
   std::uint32_t in_mcu;
   bool starts_interval, ends_interval;  ///< of the tile
-  std::uint64_t index;                  ///< of the tile in arrays of tiles
 
   /// By a CTA that has tiles of the scan, and has number `cta` of these.
-  __device__ ScanLane(const ScriptArgs& a, const ScanPlan& scan, std::uint32_t cta) {
+  __device__ ScanLane(const ScanPlan& scan, std::uint32_t cta) {
     const TileGrid& grid = scan.grid;
     tile = cta * kScanWarps + threadIdx.x / 32;
     has_tile = tile < grid.tiles;
@@ -48,7 +47,11 @@ struct ScanLane {
     exists = has_tile && in_interval < grid.interval_mcus && mcu < grid.mcus;
     starts_interval = in_tiles == 0;
     ends_interval = in_tiles + 1 == grid.interval_tiles || tile + 1 == grid.tiles;
-    index = std::uint64_t{blockIdx.y} * a.tiles + scan.first_tile + tile;
+  }
+
+  /// Of the tile in arrays of tiles, for a scan of its blocks.
+  __device__ std::uint64_t index(const ScriptArgs& a, const ScanPlan& scan) const {
+    return std::uint64_t{blockIdx.y} * a.tiles + scan.first_tile + tile;
   }
 };
 
@@ -63,18 +66,19 @@ __device__ inline const std::uint64_t* level_of_frame(const StoredFrames& f, std
   return f.nonzero + (std::uint64_t{blockIdx.y} * f.levels + level) * f.blocks;
 }
 
-/// The lane's block of a scan of AC. A lane without one gets a block without coefficients.
-__device__ inline BandBlock band_block(const StoredFrames& f, const ScanPlan& scan,
-                                       const ScanLane& lane, std::uint32_t& block) {
+/// The lane's block of a scan of AC. A lane without one has no coefficients.
+struct AcBlock {
+  std::uint32_t number = 0;  ///< among those of all components
   std::uint64_t now = 0, before = 0;
-  block = 0;
-  if (lane.exists) {
-    block = f.component[scan.block[0].component].first + lane.mcu;
-    now = level_of_frame(f, scan.al)[block];
-    if (scan.is_refinement()) before = level_of_frame(f, scan.ah)[block];
+
+  __device__ AcBlock(const StoredFrames& f, const ScanPlan& scan, const ScanLane& lane) {
+    if (!lane.exists) return;
+    number = f.component[scan.block[0].component].first + lane.mcu;
+    now = level_of_frame(f, scan.al)[number];
+    if (scan.is_refinement()) before = level_of_frame(f, scan.ah)[number];
   }
-  return {scan.band(), now, before};
-}
+  __device__ BandBlock in(const ScanPlan& scan) const { return {scan.band(), now, before}; }
+};
 
 /// DC of a block of a scan, without its lower bits. A block of padding has that of the last block
 /// before it in its MCU that holds samples.

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
+#include "codec/syntax/scan_script.hpp"
 
 namespace zerorun {
 
@@ -84,6 +87,65 @@ ZR_HD void walk_first_scan(const BandBlock& block, int ss, int al, const std::in
     next = k + 1;
   }
 }
+
+/// Counts the symbols of a block in all first scans of AC with one Al, as JobCounts:
+/// sink.add(row, RRRRSSSS, how many), modulo 2^32.
+template <typename Sink>
+class LevelWalk {
+ public:
+  /// `now`: which coefficients are not 0.
+  ZR_HD LevelWalk(std::uint64_t now, int al, const std::int16_t* values, Sink& sink)
+      : now_(now), al_(al), values_(values), sink_(sink) {}
+
+  ZR_HD void count() const {
+    int next = 1;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (std::uint64_t left = now_; left != 0; left &= left - 1) {
+      const int k = lowest_bit(left);
+      add(row_of(k, Cuts{}), k - next, size_of(k), 1);
+      next = k + 1;
+    }
+    count_cuts(Cuts{});
+  }
+
+ private:
+  using Cuts = std::make_index_sequence<kBandCuts.size() - 1>;
+  template <std::size_t kNumber>
+  static constexpr int kCut = kBandCuts[kNumber + 1];
+
+  template <std::size_t... kNumber>
+  ZR_HD static int row_of(int k, std::index_sequence<kNumber...>) {
+    return (0 + ... + (k > kCut<kNumber> ? 1 : 0));
+  }
+  ZR_HD int size_of(int k) const {
+    return category(static_cast<std::int32_t>(magnitude_of(values_[k], al_)));
+  }
+  ZR_HD void add(int row, int run, int size, std::uint32_t times) const {
+    if (run > 15) sink_.add(row, kZrl, times * static_cast<std::uint32_t>(run / 16));
+    sink_.add(row, run % 16 << 4 | size, times);
+  }
+  /// Where a scan begins within a run of zeros, the run is shorter.
+  template <std::size_t... kNumber>
+  ZR_HD void count_cuts(std::index_sequence<kNumber...>) const {
+    (count_cut<kCut<kNumber>>(static_cast<int>(sizeof...(kNumber) + 1 + kNumber)), ...);
+  }
+  template <int kLast>
+  ZR_HD void count_cut(int row) const {
+    const std::uint64_t behind = now_ & ~std::uint64_t{1} << kLast;
+    if (behind == 0 || (now_ >> kLast & 1) != 0) return;
+    const int k = lowest_bit(behind), size = size_of(k);
+    const int before = lowest_bit(bits_behind((now_ & ~behind) | 1)) - 1;  // 0: there is none
+    add(row, k - before - 1, size, ~0u);
+    add(row, k - kLast - 1, size, 1);
+  }
+
+  const std::uint64_t now_;
+  const int al_;
+  const std::int16_t* const values_;
+  Sink& sink_;
+};
 
 /// Emits correction bits, sink.bits(), the bits of `which` in order.
 template <typename Sink>

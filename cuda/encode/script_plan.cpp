@@ -81,34 +81,47 @@ ScanChoices find_choices(int components, const ScanScript& candidates) {
   return choices;
 }
 
+/// The scans that are counted together.
+std::vector<CountJob> make_jobs(const ScanChoices& choices, std::size_t scans) {
+  std::vector<CountJob> jobs;
+  std::vector<bool> has_job(scans);
+  const auto add = [&](std::uint8_t scan, bool begins_job) {
+    if (begins_job) jobs.emplace_back();
+    jobs.back().scan[jobs.back().scans++] = scan;
+    has_job[scan] = true;
+  };
+  // The longest ones first.
+  for (int c = 0; c < choices.components; ++c)
+    for (int al = 0; al <= kMaxLowBits; ++al) {
+      const ScanChoices::OfComponent& of = choices.component[c];
+      for (std::size_t cut = 0; cut < kBandCuts.size(); ++cut) add(of.low[al][cut], cut == 0);
+      for (std::size_t cut = 1; cut < kBandCuts.size(); ++cut) add(of.high[al][cut], false);
+    }
+  for (std::size_t scan = 0; scan < scans; ++scan)
+    if (!has_job[scan]) add(static_cast<std::uint8_t>(scan), true);
+  return jobs;
+}
+
 /// What one stream has at most.
-void bound_stream(const ScanScript& script, ScriptPlan& plan) {
+void bound_stream(const ScanScript& candidates, ScriptPlan& plan) {
   std::uint32_t tiles = 0;
   std::uint64_t padding = 0;  // blocks of MCUs beyond the frame, which have DC alone
-  const auto add = [&](const ScanPlan& scan, std::uint32_t times) {
-    tiles += times * scan.grid.tiles;
-    plan.stream_ctas += times * scan.ctas;
-    plan.stream_chunks += times * scan.grid.chunks;
-    if (scan.is_dc()) padding += std::uint64_t{scan.grid.tiles} * kTileBlocks;
-  };
-  for (std::size_t i = 0; i < script.size(); ++i) {
-    if (!plan.is_searched) {
-      add(plan.scans[i], 1);
-    } else if (script[i].is_dc()) {
-      add(plan.scans[i], 1);  // of each kind, where it has one or two
-    } else if (script[i].ah == 0 && script[i].al == 0 && script[i].se == kBlockSize - 1 &&
-               script[i].ss == 1) {
-      add(plan.scans[i], 2 + kMaxLowBits);
-    }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const ScanSpec& spec = candidates[i];
+    const bool is_all = spec.ss == 1 && spec.se == kBlockSize - 1 && spec.ah == 0 && spec.al == 0;
+    // Two of AC and all refinements; of DC, each kind.
+    const std::uint32_t times = is_all ? 2 + kMaxLowBits : spec.is_dc() ? 1 : 0;
+    tiles += times * plan.scans[i].grid.tiles;
+    plan.stream_ctas += times * plan.scans[i].ctas;
+    plan.stream_chunks += times * plan.scans[i].grid.chunks;
+    if (spec.is_dc()) padding += std::uint64_t{plan.scans[i].grid.tiles} * kTileBlocks;
   }
   const std::uint64_t bits = plan.blocks * std::uint64_t{kMaxProgressiveBlockBits} + 32 * padding;
   plan.words = (bits + 31) / 32 + tiles;
-  const std::size_t scans = plan.is_searched ? 3 + kMaxComponents * (2 + kMaxLowBits)
-                                             : script.size();
   constexpr std::uint32_t kDriBytes = 6, kSosBytes = 10 + 2 * kMaxComponents;
-  plan.header_room = plan.head_bytes +
-                     static_cast<std::uint32_t>(scans) *
-                         (kDriBytes + kSosBytes + kScanTables * (kDhtLeadBytes + 256));
+  plan.header_room =
+      plan.head_bytes +
+      kMaxScans * (kDriBytes + kSosBytes + kScanTables * (kDhtLeadBytes + 256));
 }
 
 }  // namespace
@@ -116,7 +129,6 @@ void bound_stream(const ScanScript& script, ScriptPlan& plan) {
 Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> head,
                         ScriptPlan& plan) {
   plan = {};
-  plan.is_searched = shape.is_searched;
   plan.parts.assign(head.begin(), head.end());
   plan.head_bytes = static_cast<std::uint32_t>(head.size());
   ComponentSpec specs[kMaxComponents];
@@ -133,12 +145,11 @@ Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> 
                          static_cast<std::uint32_t>(component.blocks_high)};
     plan.blocks += plan.component[c].blocks_wide * plan.component[c].blocks_high;
   }
-  const ScanScript script = shape.is_searched
-                                ? candidate_scans(shape.components, true)
-                                : simple_progression(shape.components, shape.components == 3);
-  if (shape.is_searched) plan.choices = find_choices(shape.components, script);
+  const ScanScript candidates = candidate_scans(shape.components, true);
+  plan.choices = find_choices(shape.components, candidates);
+  plan.jobs = make_jobs(plan.choices, candidates.size());
   plan.levels = 1;
-  for (const ScanSpec& spec : script) {
+  for (const ScanSpec& spec : candidates) {
     ScanPlan scan{};
     int in_scan[kMaxDecodedComponents];
     std::copy_n(spec.component, spec.components, in_scan);
@@ -161,16 +172,22 @@ Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> 
     scan.sos_at = static_cast<std::uint32_t>(plan.parts.size());
     add_sos(spec, plan.parts);
     scan.sos_bytes = static_cast<std::uint32_t>(plan.parts.size()) - scan.sos_at;
-    plan.first_cta[plan.scans.size()] = plan.ctas;
-    plan.order.scan[plan.scans.size()] = static_cast<std::uint8_t>(plan.scans.size());
     plan.tiles += scan.grid.tiles;
     plan.chunks += scan.grid.chunks;
-    plan.ctas += scan.ctas;
     plan.scans.push_back(scan);
   }
-  plan.order.scans = static_cast<std::uint32_t>(plan.scans.size());
-  std::fill(plan.first_cta + plan.scans.size(), plan.first_cta + kMaxScans + 1, plan.ctas);
-  bound_stream(script, plan);
+  for (std::size_t j = 0; j < plan.jobs.size(); ++j) {
+    const CountJob& job = plan.jobs[j];
+    for (std::uint8_t band = 0; band < job.scans; ++band) {
+      ScanPlan& scan = plan.scans[job.scan[band]];
+      scan.job = static_cast<std::uint8_t>(j);
+      scan.in_job = band;
+    }
+    plan.first_cta[j] = plan.job_ctas;
+    plan.job_ctas += plan.scans[job.scan[0]].ctas;
+  }
+  std::fill(plan.first_cta + plan.jobs.size(), plan.first_cta + kMaxJobs + 1, plan.job_ctas);
+  bound_stream(candidates, plan);
   return Status::ok();
 }
 

@@ -1,5 +1,5 @@
-// How the scans of a progressive frame are cut for kernels that code all of them at once: the tiles
-// of one scan follow those of the scan before.
+// How the scans among which a progressive frame chooses are cut for kernels that take all of them at
+// once: the tiles of one scan follow those of the scan before.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace zerorun {
 
-/// Of the scripts that the kernels take, and of the candidates of a search.
-inline constexpr int kMaxScans = 192;
+/// Of a stream: DC of each component, two scans of AC, and refinements.
+inline constexpr int kMaxScans = kMaxComponents * (3 + kMaxLowBits);
 /// Huffman tables of a scan: one of AC, or one or two of DC.
 inline constexpr int kScanTables = 2;
 /// Tiles of a CTA, a warp each. A CTA has tiles of one scan.
@@ -40,6 +40,7 @@ struct ScanPlan {
   std::uint8_t destination[kScanTables];
   McuBlock block[kMaxBlocksPerMcu];
   std::uint8_t h[kMaxComponents], v[kMaxComponents];  ///< by number in the scan
+  std::uint8_t job, in_job;  ///< where it is counted: see CountJob
   std::uint32_t first_tile, first_chunk, ctas;
   std::uint32_t restart_interval;
   std::uint32_t sos_at, sos_bytes;  ///< its SOS segment in ScriptPlan::parts
@@ -51,6 +52,26 @@ struct ScanPlan {
     return (~std::uint64_t{0} >> (63 - se)) & (~std::uint64_t{0} << ss);
   }
 };
+
+/// Scans that are counted together: all first scans of the AC of a component with one Al, or a
+/// single scan. Their tiles have the same blocks.
+struct CountJob {
+  static constexpr int kBands = 2 * static_cast<int>(kBandCuts.size()) - 1;
+  std::uint8_t scan[kBands];  ///< all of AC; up to each cut; from each cut on
+  std::uint8_t scans;
+};
+inline constexpr int kMaxJobs = kMaxComponents * (2 + 2 * kMaxLowBits) + 2;
+
+/// What a job counts: symbols by row. Of several first scans, rows 0 and on have the symbols of the
+/// coefficients up to each cut and of those behind the last one, as all of AC has them; then come
+/// rows of how the symbols of a scan from a cut on differ; the last row has 16 kinds of EOBn for
+/// each scan. Else a row is a Huffman table of the scan.
+struct JobCounts {
+  static constexpr int kSegments = static_cast<int>(kBandCuts.size());
+  static constexpr int kEndsRow = 2 * kSegments - 1;
+  std::uint32_t row[kEndsRow + 1][256];
+};
+static_assert(CountJob::kBands * 16 <= 256);
 
 /// Where the coefficients of a component lie.
 struct StoredComponent {
@@ -85,30 +106,28 @@ struct ScanOrder {
 /// What choose_scans() chooses of all candidates, of which each takes `bits`.
 ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, ScanOrder& order);
 
-/// A script, or candidates for one, for frames of one shape.
+/// All candidates, for frames of one shape.
 struct ScriptPlan {
   std::vector<ScanPlan> scans;
+  std::vector<CountJob> jobs;
   std::vector<std::uint8_t> parts;  ///< SOI to SOF, `head_bytes`; then all SOS segments
   std::uint32_t head_bytes;
   StoredComponent component[kMaxComponents];
   std::uint32_t blocks;  ///< of all components that hold samples
   std::uint32_t levels;  ///< scans of AC begin with bits below this
-  // Of all scans, and of those that one stream has at most.
-  std::uint32_t tiles, ctas, chunks, stream_ctas, stream_chunks;
+  // Of all scans, of all jobs, and of the scans that one stream has at most.
+  std::uint32_t tiles, chunks, job_ctas, stream_ctas, stream_chunks;
   std::uint64_t words;  ///< that the bits of its tiles take at most
-  std::uint32_t first_cta[kMaxScans + 1];
-  std::uint32_t header_room;  ///< for the headers of a stream
-  bool is_searched;
-  ScanChoices choices;  ///< of a search
-  ScanOrder order;      ///< else
+  std::uint32_t first_cta[kMaxJobs + 1];  ///< of the jobs
+  std::uint32_t header_room;              ///< for the headers of a stream
+  ScanChoices choices;
 };
 
-/// The shape of frames, and their scans.
+/// The shape of frames.
 struct ScriptShape {
   int width, height, components;
   MaxFactors luma;
   int restart_interval, restart_rows;  ///< as in CoefficientCoding
-  bool is_searched;                    ///< else simple_progression()
 };
 
 /// `head`: SOI to SOF. Errors: invalid_argument (an interval of more than 65535 MCUs).

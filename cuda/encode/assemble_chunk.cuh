@@ -46,7 +46,8 @@ struct Shared {
 };
 
 /// Exclusive sum over the threads of the CTA; `total` becomes the sum of all. Synchronises once.
-__device__ inline std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value, std::uint32_t& total) {
+__device__ inline std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value,
+                                                  std::uint32_t& total) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const std::uint32_t inclusive = warp_inclusive_sum(value);
   if (lane == 31) s.warp[warp] = inclusive;
@@ -59,8 +60,9 @@ __device__ inline std::uint32_t cta_exclusive_sum(Shared& s, std::uint32_t value
 /// ORs the words of a tile, which stand from words[tile] on and whose bits go from `start` to
 /// `end`, into those of a round from word `base` on, by a warp. At q90 a tile has some 75 words,
 /// and the warp waits for memory once.
-__device__ inline void add_tile(const std::uint32_t* words_of_chunk, std::int32_t tile, std::int32_t start,
-                         std::int32_t end, std::int32_t base, SharedAddress round) {
+__device__ inline void add_tile(const std::uint32_t* words_of_chunk, std::int32_t tile,
+                                std::int32_t start, std::int32_t end, std::int32_t base,
+                                SharedAddress round) {
   constexpr int kAtOnce = 3;
   const std::int32_t words = (end - start + 31) >> 5;  // they end in zeros
   const std::int32_t moved = -start >> 5;              // from a word's number to that in the tile
@@ -111,8 +113,7 @@ __device__ void fill_round(Shared& s, std::uint32_t round, const Place& place,
 #pragma unroll 1
   for (auto i = static_cast<std::int32_t>(threadIdx.x / 32); i < tiles; i += kWarps) {
     const auto at = static_cast<std::uint32_t>(i);
-    add_tile(words_of_chunk, place(i),
-             static_cast<std::int32_t>(load_word(start, at)),
+    add_tile(words_of_chunk, place(i), static_cast<std::int32_t>(load_word(start, at)),
              static_cast<std::int32_t>(load_word<4>(start, at)), base, words);
   }
   const std::int32_t end = c.start[tiles], end_word = (end >> 5) - base;
@@ -252,8 +253,7 @@ __device__ inline void stage_piece(const Piece& p, SharedAddress stage, std::uin
 }
 
 /// Puts a marker behind `length` bytes in s.stage; by one thread.
-__device__ inline void stage_marker(SharedAddress stage, std::uint32_t length,
-                                    std::uint32_t code) {
+__device__ inline void stage_marker(SharedAddress stage, std::uint32_t length, std::uint32_t code) {
   ByteStage out(stage, length);
   out.append_byte(0xFF, 8, true);
   out.append_byte(code, 8, true);
@@ -262,7 +262,7 @@ __device__ inline void stage_marker(SharedAddress stage, std::uint32_t length,
 
 /// Copies `length` bytes of s.stage to global memory, in units of 16 bytes as they lie there.
 __device__ inline void store_round(const FrameOutput& output, const Shared& s, std::uint32_t length,
-                            std::uint64_t offset) {
+                                   std::uint64_t offset) {
   if (offset + length > output.capacity) return;
   const auto skew =
       static_cast<std::int32_t>((reinterpret_cast<std::uintptr_t>(output.out) + offset) % 16);

@@ -103,7 +103,8 @@ __device__ std::uint32_t bits_before(const ScriptArgs& a, const StreamOrder& str
   return total;
 }
 
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleScansCtas, kThreads, sizeof(Shared)))
+__global__ void __launch_bounds__(kThreads,
+                                  bounded_ctas(kAssembleScansCtas, kThreads, sizeof(Shared)))
     assemble_scans_kernel(const __grid_constant__ ScriptArgs a) {
   __shared__ Shared s;
   __shared__ Scan of_scan;
@@ -119,8 +120,8 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleScansCtas, kTh
   const Chunk& c = s.chunk;
   const auto place = [&](std::int32_t tile) { return of_scan.place[tile]; };
   // RST behind an interval, EOI behind the last one of a stream that begins with SOI.
-  const std::uint32_t code = !c.ends_interval  ? 0
-                             : !c.ends_scan    ? marker::kRst0 + c.interval % 8
+  const std::uint32_t code = !c.ends_interval ? 0
+                             : !c.ends_scan   ? marker::kRst0 + c.interval % 8
                              : of_scan.ends_stream && a.head_bytes > 0 ? marker::kEoi
                                                                        : 0;
   std::uint32_t size = of_scan.header + (code != 0 ? 2 : 0);
@@ -140,8 +141,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kAssembleScansCtas, kTh
     const std::uint8_t* const from =
         a.headers + std::uint64_t{blockIdx.y} * a.header_room + of_scan.header_at;
 #pragma unroll 1
-    for (std::uint32_t i = threadIdx.x; i < header; i += kThreads)
-      output.out[offset + i] = from[i];
+    for (std::uint32_t i = threadIdx.x; i < header; i += kThreads) output.out[offset + i] = from[i];
   }
   offset += header;
 #pragma unroll 1

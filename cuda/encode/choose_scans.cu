@@ -65,18 +65,17 @@ __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x == 0) longest = 0;
     __syncthreads();
     const std::uint64_t table = number * kScanTables + slot;
-    const std::uint32_t count = count_of_symbol(
-        a.counts[std::uint64_t{blockIdx.y} * a.count_jobs + scan.job], scan, slot);
+    const std::uint32_t count =
+        count_of_symbol(a.counts[std::uint64_t{blockIdx.y} * a.count_jobs + scan.job], scan, slot);
     const optimal_huffman::Table built = optimal_huffman::build_table(s, count);
     const optimal_huffman::Codeword& own = built.own;
-    a.codes[table * 256 + threadIdx.x] =
-        own.bits == 0 ? 0 : own.code << (32 - own.bits) | own.bits;
+    a.codes[table * 256 + threadIdx.x] = own.bits == 0 ? 0 : own.code << (32 - own.bits) | own.bits;
     optimal_huffman::store_spec(s, built, spec);
     // As scan_bits(): before lengths are limited, and with the reserved symbol, which comes once.
     const std::uint32_t size = count != 0 ? s.size[threadIdx.x] : 0;
     if (size != 0) atomicMax(&longest, size);
-    const std::uint64_t coded = sum_of_cta(
-        std::uint64_t{count} * (size + appended_bits_of(scan.is_dc(), threadIdx.x)));
+    const std::uint64_t coded =
+        sum_of_cta(std::uint64_t{count} * (size + appended_bits_of(scan.is_dc(), threadIdx.x)));
     bits += coded + longest + 8 * static_cast<unsigned>(kDhtLeadBytes + built.count);
     auto* const to = reinterpret_cast<std::uint8_t*>(a.specs + table);
     for (unsigned i = threadIdx.x; i < sizeof spec; i += kThreads)

@@ -95,8 +95,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint64_t index = lane.index(a, scan);
   const std::uint32_t* const codes =
       a.codes + (std::uint64_t{blockIdx.y} * a.scans + number) * kScanTables * 256;
-  for (unsigned i = threadIdx.x; i < scan.tables * 256u; i += kThreads)
-    s.codes[i] = codes[i];
+  for (unsigned i = threadIdx.x; i < scan.tables * 256u; i += kThreads) s.codes[i] = codes[i];
   BandBlock b(0, 0, 0);
   std::uint32_t block = 0;
   int run = 0;
@@ -129,9 +128,8 @@ __global__ void __launch_bounds__(kThreads)
     a.tile_bits[index] = bits;
     a.tile_at[index] = static_cast<std::uint32_t>(at);
     const TileGrid& grid = scan.grid;
-    const std::uint32_t chunk =
-        scan.first_chunk + lane.interval * grid.interval_chunks +
-        (lane.tile - lane.interval * grid.interval_tiles) / kChunkTiles;
+    const std::uint32_t chunk = scan.first_chunk + lane.interval * grid.interval_chunks +
+                                (lane.tile - lane.interval * grid.interval_tiles) / kChunkTiles;
     atomicAdd(a.chunk_bits + std::uint64_t{blockIdx.y} * a.chunks + chunk, bits);
   }
   std::uint32_t* const out = a.words + blockIdx.y * a.frame_words + at;

@@ -98,7 +98,7 @@ class Run {
 
   const ScriptArgs& a_;
   EndSink counts_;
-  std::uint64_t first_ = 0;            ///< its first block in arrays of blocks of tiles
+  std::uint64_t first_ = 0;              ///< its first block in arrays of blocks of tiles
   std::uint32_t blocks_ = 0, bits_ = 0;  ///< so far
 };
 
@@ -114,8 +114,7 @@ __device__ bool Run::walk_tile(std::uint64_t tile, const TileMarks& marks, int f
 #pragma unroll 1
   for (;;) {
     const auto here = static_cast<std::uint32_t>(own_lane - from + 1);
-    const bool is_full =
-        blocks_ + here == kMostEobRun || bits_ + (up_to - before) > kMostRunBits;
+    const bool is_full = blocks_ + here == kMostEobRun || bits_ + (up_to - before) > kMostRunBits;
     const unsigned full = __ballot_sync(kFullWarp, is_own && own_lane >= from && is_full);
     if (full == 0) break;
     const int last = __ffs(static_cast<int>(full)) - 1;
@@ -163,14 +162,13 @@ __device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, std::uint64
   }
   Run run(a, counts);
 #pragma unroll 1
-  for (unsigned left = __ballot_sync(kFullWarp, is_first && !is_short); left != 0;
-       left &= left - 1)
+  for (unsigned left = __ballot_sync(kFullWarp, is_first && !is_short); left != 0; left &= left - 1)
     run.walk(index, marks, __ffs(static_cast<int>(left)) - 1);
 }
 
 /// Counts the blocks of a tile of AC.
-__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job,
-                         const ScanPlan& first, const ScanLane& lane) {
+__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job, const ScanPlan& first,
+                         const ScanLane& lane) {
   const AcBlock block(a.stored, first, lane);
   CountSink counts{s.counts.row[0]};
   EndSink ends{counts.row, 0};

@@ -37,8 +37,9 @@ bool same_size(const auto& a, const auto& b) {
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
 
-/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, some 700 if they are
-/// progressive, for as many blocks as were coded at once. The caller orders work on different streams.
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, some 700 if they
+/// are progressive, for as many blocks as were coded at once. The caller orders work on different
+/// streams.
 class FrameEncoder {
  public:
   /// Makes enqueue() write whole JPEG streams with these parameters, instead of scans alone.

@@ -20,8 +20,7 @@ __device__ void mark_tile(const ScriptArgs& a, const ScanLane& lane, std::uint64
   }
   const std::uint32_t breakers = __ballot_sync(kFullWarp, b.breaks_run());
   const std::uint32_t tails = __ballot_sync(kFullWarp, lane.exists && b.has_tail());
-  const auto blocks =
-      static_cast<std::uint32_t>(__popc(__ballot_sync(kFullWarp, lane.exists)));
+  const auto blocks = static_cast<std::uint32_t>(__popc(__ballot_sync(kFullWarp, lane.exists)));
   if (threadIdx.x % 32 == 0)
     a.marks[index] = {breakers, tails, sum,
                       blocks | (lane.ends_interval ? TileMarks::kEndsInterval : 0)};

@@ -87,8 +87,8 @@ Status ScanCoder::prepare(const ScriptShape& shape, std::span<const std::uint8_t
   const Uploads to = place_arrays(plan, frames, memory, args_);
   // From pageable memory the calls return when the source has been read.
   const auto send = [stream](auto* device, const auto* host, std::size_t count) {
-    return ZR_CUDA_STATUS(cudaMemcpyAsync(device, host, count * sizeof *host,
-                                          cudaMemcpyHostToDevice, stream));
+    return ZR_CUDA_STATUS(
+        cudaMemcpyAsync(device, host, count * sizeof *host, cudaMemcpyHostToDevice, stream));
   };
   ZR_TRY(send(to.plan, plan.scans.data(), plan.scans.size()));
   ZR_TRY(send(to.parts, plan.parts.data(), plan.parts.size()));

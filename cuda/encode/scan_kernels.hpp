@@ -13,10 +13,10 @@ namespace zerorun {
 
 /// Coefficients of frames of one shape, block after block as they lie in their components.
 struct StoredFrames {
-  std::int16_t* dc;       ///< [frames][blocks]
-  std::uint64_t* nonzero; ///< [frames][levels][blocks]; bit k of level l: bits l and above of the
-                          ///< coefficient at zig-zag index k are not 0
-  std::int16_t* ac;       ///< [frames][blocks][64], zig-zag order; only those of level 0 count
+  std::int16_t* dc;        ///< [frames][blocks]
+  std::uint64_t* nonzero;  ///< [frames][levels][blocks]; bit k of level l: bits l and above of the
+                           ///< coefficient at zig-zag index k are not 0
+  std::int16_t* ac;        ///< [frames][blocks][64], zig-zag order; only those of level 0 count
   StoredComponent component[kMaxComponents];
   std::uint32_t blocks, levels;
 };
@@ -43,7 +43,7 @@ struct ScriptArgs {
   const ScanPlan* plan;       ///< [scans]
   const std::uint8_t* parts;  ///< ScriptPlan::parts
   std::uint32_t head_bytes;
-  const CountJob* jobs;       ///< [count_jobs]
+  const CountJob* jobs;  ///< [count_jobs]
   const ScanChoices* choices;
   std::uint32_t frames, scans, count_jobs, tiles, job_ctas, chunks, stream_ctas, stream_chunks;
   std::uint32_t header_room;  ///< of a frame
@@ -52,20 +52,20 @@ struct ScriptArgs {
   std::uint8_t* tail_bits;    ///< [frames][tiles][kTileBlocks]
   std::uint16_t* runs;        ///< likewise: blocks of the run that begins with the block, or 0
   HuffmanSpec* specs;         ///< [frames][scans][kScanTables]
-  std::uint32_t* codes;       ///< [frames][scans][kScanTables][256]: a codeword, left-aligned in the
-                              ///< upper 16 bits, and its length
-  std::uint64_t* bits;        ///< [frames][scans] as scan_bits() counts them
-  StreamOrder* streams;       ///< [frames]
-  std::uint32_t* words;       ///< [frames][frame_words]: the bits of each tile begin with a word
+  std::uint32_t* codes;  ///< [frames][scans][kScanTables][256]: a codeword, left-aligned in the
+                         ///< upper 16 bits, and its length
+  std::uint64_t* bits;   ///< [frames][scans] as scan_bits() counts them
+  StreamOrder* streams;  ///< [frames]
+  std::uint32_t* words;  ///< [frames][frame_words]: the bits of each tile begin with a word
   std::uint32_t *tile_bits, *tile_at;  ///< [frames][tiles]: how many, and the number of that word
   std::uint8_t* headers;               ///< [frames][header_room]
   // Zero before the first kernel behind store_blocks(), which clears them.
-  JobCounts* counts;           ///< [frames][count_jobs]
-  std::uint32_t* corrections;  ///< [frames][scans]: correction bits
-  std::uint32_t* chunk_bits;   ///< [frames][chunks]
-  std::uint64_t* cta_states;   ///< [frames][stream_ctas], of a look-back
-  std::uint64_t* chunk_states; ///< [frames][stream_chunks], likewise
-  std::uint64_t* cleared;      ///< all of them as one array
+  JobCounts* counts;            ///< [frames][count_jobs]
+  std::uint32_t* corrections;   ///< [frames][scans]: correction bits
+  std::uint32_t* chunk_bits;    ///< [frames][chunks]
+  std::uint64_t* cta_states;    ///< [frames][stream_ctas], of a look-back
+  std::uint64_t* chunk_states;  ///< [frames][stream_chunks], likewise
+  std::uint64_t* cleared;       ///< all of them as one array
   std::uint64_t cleared_count;
   std::uint32_t first_cta[kMaxJobs + 1];  ///< of the jobs
   FrameOutput output[kMaxFrames];

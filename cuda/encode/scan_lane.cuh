@@ -17,18 +17,20 @@ __device__ inline std::uint32_t last_not_above(const std::uint32_t* numbers, std
   std::uint32_t first = 0;
   while (count > 1) {
     const std::uint32_t half = count / 2;
-    if (numbers[first + half] <= wanted) first += half, count -= half;
-    else count = half;
+    if (numbers[first + half] <= wanted)
+      first += half, count -= half;
+    else
+      count = half;
   }
   return first;
 }
 
 /// The lane's block of a scan.
 struct ScanLane {
-  std::uint32_t tile;      ///< of the scan
-  bool has_tile, exists;   ///< the warp has a tile, the lane a block
-  std::uint32_t interval;  ///< its restart interval
-  std::uint32_t mcu;       ///< of the scan
+  std::uint32_t tile;         ///< of the scan
+  bool has_tile, exists;      ///< the warp has a tile, the lane a block
+  std::uint32_t interval;     ///< its restart interval
+  std::uint32_t mcu;          ///< of the scan
   std::uint32_t in_interval;  ///< the same, counted in the interval
   std::uint32_t in_mcu;
   bool starts_interval, ends_interval;  ///< of the tile

@@ -76,8 +76,7 @@ ScanChoices find_choices(int components, const ScanScript& candidates) {
     }
   }
   choices.all_dc = components > 1 ? number(0, components, 0, 0, 0, 0) : ScanChoices::kNoScan;
-  choices.chroma_dc =
-      components > 2 ? number(1, components - 1, 0, 0, 0, 0) : ScanChoices::kNoScan;
+  choices.chroma_dc = components > 2 ? number(1, components - 1, 0, 0, 0, 0) : ScanChoices::kNoScan;
   return choices;
 }
 
@@ -120,8 +119,7 @@ void bound_stream(const ScanScript& candidates, ScriptPlan& plan) {
   plan.words = (bits + 31) / 32 + tiles;
   constexpr std::uint32_t kDriBytes = 6, kSosBytes = 10 + 2 * kMaxComponents;
   plan.header_room =
-      plan.head_bytes +
-      kMaxScans * (kDriBytes + kSosBytes + kScanTables * (kDhtLeadBytes + 256));
+      plan.head_bytes + kMaxScans * (kDriBytes + kSosBytes + kScanTables * (kDhtLeadBytes + 256));
 }
 
 }  // namespace
@@ -154,8 +152,8 @@ Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> 
     int in_scan[kMaxDecodedComponents];
     std::copy_n(spec.component, spec.components, in_scan);
     ScanLayout layout = layout_of(in_scan, spec.components);
-    layout.restart_interval = shape.restart_rows > 0 ? shape.restart_rows * layout.mcus_wide
-                                                     : shape.restart_interval;
+    layout.restart_interval =
+        shape.restart_rows > 0 ? shape.restart_rows * layout.mcus_wide : shape.restart_interval;
     if (layout.restart_interval > 65535)
       return Status(Errc::invalid_argument,
                     "a scan has more than 65535 MCUs in a restart interval");

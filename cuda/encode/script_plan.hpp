@@ -1,5 +1,5 @@
-// How the scans among which a progressive frame chooses are cut for kernels that take all of them at
-// once: the tiles of one scan follow those of the scan before.
+// How the scans among which a progressive frame chooses are cut for kernels that take all of them
+// at once: the tiles of one scan follow those of the scan before.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -40,7 +40,7 @@ struct ScanPlan {
   std::uint8_t destination[kScanTables];
   McuBlock block[kMaxBlocksPerMcu];
   std::uint8_t h[kMaxComponents], v[kMaxComponents];  ///< by number in the scan
-  std::uint8_t job, in_job;  ///< where it is counted: see CountJob
+  std::uint8_t job, in_job;                           ///< where it is counted: see CountJob
   std::uint32_t first_tile, first_chunk, ctas;
   std::uint32_t restart_interval;
   std::uint32_t sos_at, sos_bytes;  ///< its SOS segment in ScriptPlan::parts
@@ -117,7 +117,7 @@ struct ScriptPlan {
   std::uint32_t levels;  ///< scans of AC begin with bits below this
   // Of all scans, of all jobs, and of the scans that one stream has at most.
   std::uint32_t tiles, chunks, job_ctas, stream_ctas, stream_chunks;
-  std::uint64_t words;  ///< that the bits of its tiles take at most
+  std::uint64_t words;                    ///< that the bits of its tiles take at most
   std::uint32_t first_cta[kMaxJobs + 1];  ///< of the jobs
   std::uint32_t header_room;              ///< for the headers of a stream
   ScanChoices choices;
@@ -157,8 +157,7 @@ ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, S
   } else {
     order.scan[count++] = choices.component[0].dc;
     if (way == 1) order.scan[count++] = choices.chroma_dc;
-    for (int c = 1; way == 0 && c < components; ++c)
-      order.scan[count++] = choices.component[c].dc;
+    for (int c = 1; way == 0 && c < components; ++c) order.scan[count++] = choices.component[c].dc;
   }
   for (int c = 0; c < components; ++c) {
     const ScanChoices::OfComponent& of = choices.component[c];

@@ -24,11 +24,10 @@ __device__ std::int32_t value_of(std::uint32_t coefficient) {
 __device__ void store_values(const Coefficients& c, std::int16_t* to) {
 #pragma unroll
   for (int k = 0; k < kBlockSize; k += 8)
-    reinterpret_cast<uint4*>(to)[k / 8] =
-        make_uint4(__byte_perm(c.at(k), c.at(k + 1), 0x5410),
-                   __byte_perm(c.at(k + 2), c.at(k + 3), 0x5410),
-                   __byte_perm(c.at(k + 4), c.at(k + 5), 0x5410),
-                   __byte_perm(c.at(k + 6), c.at(k + 7), 0x5410));
+    reinterpret_cast<uint4*>(to)[k / 8] = make_uint4(__byte_perm(c.at(k), c.at(k + 1), 0x5410),
+                                                     __byte_perm(c.at(k + 2), c.at(k + 3), 0x5410),
+                                                     __byte_perm(c.at(k + 4), c.at(k + 5), 0x5410),
+                                                     __byte_perm(c.at(k + 6), c.at(k + 7), 0x5410));
 }
 
 /// Of the coefficients that are kept, those with bits `level` and above.
@@ -55,7 +54,8 @@ __device__ void store_block(const StoredFrames& to, const Block& b, const Coeffi
 }
 
 template <bool kTuned>
-__global__ void __launch_bounds__(kThreads, bounded_ctas(kStoreBlocksCtas, kThreads, sizeof(Shared)))
+__global__ void __launch_bounds__(kThreads,
+                                  bounded_ctas(kStoreBlocksCtas, kThreads, sizeof(Shared)))
     store_blocks_kernel(const __grid_constant__ CodeTilesArgs a,
                         const __grid_constant__ StoreArgs store) {
   __shared__ Shared s;

@@ -127,7 +127,8 @@ TEST_F(ProgressiveParity, LargeFrames) {
   EncodeParams params;
   params.quality = 97;
   ASSERT_NO_FATAL_FAILURE(open(params));
-  for (int i = 0; i < 6; ++i) add(i % 2 == 0 ? Content::photo : Content::noise, PixelFormat::yuv420p, 1921, 1081);
+  for (int i = 0; i < 6; ++i)
+    add(i % 2 == 0 ? Content::photo : Content::noise, PixelFormat::yuv420p, 1921, 1081);
   ASSERT_NO_FATAL_FAILURE(expect_all());
 }
 

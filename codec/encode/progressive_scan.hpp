@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "codec/base/buffer.hpp"
 #include "codec/encode/bit_pack.hpp"
@@ -57,6 +58,11 @@ struct ScanCounts {
 };
 
 void count_scan(const ScanCoding& scan, ScanCounts& counts);
+
+/// Counts a first scan of all AC of a component, and those of its cuts: what count_scan() counts in
+/// candidate_scans() from there on, in one pass. test: CoefficientCoder.
+inline constexpr int kCutScans = 1 + 2 * kAcCutCount;
+void count_cut_scans(const ScanCoding& whole, std::span<ScanCounts, kCutScans> counts);
 
 /// Writes the entropy-coded segments with stuffing and RSTm. `bits`: of all codewords and those
 /// beside them. Returns the bytes.

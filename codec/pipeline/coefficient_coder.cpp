@@ -72,7 +72,10 @@ struct CoefficientCoder::Impl {
   const CoefficientCoding* coding = nullptr;
   ThreadPool* pool = nullptr;
   BlockPacker packers[kMaxDecodedComponents];
-  std::vector<Scan> scans, candidates;
+  std::vector<Scan> scans;
+  // Of the search: what was counted, and where each scan of its script is.
+  std::vector<ScanCounts> counted;
+  std::vector<std::size_t> chosen;
 
   int components() const { return static_cast<int>(frame->frame->components.size()); }
 
@@ -107,16 +110,11 @@ struct CoefficientCoder::Impl {
     return layout;
   }
 
-  void set(Scan& scan, const ScanSpec& spec) const {
-    scan.coding.spec = spec;
-    scan.coding.layout = layout_of(spec);
+  ScanCoding coding_of(const ScanSpec& spec) const {
+    ScanCoding scan{spec, layout_of(spec), {}};
     for (int i = 0; i < spec.components; ++i)
-      scan.coding.component[i] = &packers[spec.component[i]].packed();
-  }
-
-  void set(std::vector<Scan>& list, const ScanScript& script) const {
-    if (list.size() < script.size()) list.resize(script.size());
-    for (std::size_t i = 0; i < script.size(); ++i) set(list[i], script[i]);
+      scan.component[i] = &packers[spec.component[i]].packed();
+    return scan;
   }
 
   /// Splits the scans whose MCU would have too many blocks.
@@ -146,33 +144,51 @@ struct CoefficientCoder::Impl {
 
   ScanScript searched() {
     const std::vector<ScanSpec> specs = candidate_scans(components(), joins());
-    set(candidates, specs);
+    // Scans that are counted together.
+    struct Group {
+      std::size_t first, scans;
+    };
+    std::vector<Group> groups;
+    for (std::size_t i = 0; i < specs.size(); i += groups.back().scans) {
+      const bool has_cuts = specs[i].ss == 1 && specs[i].se == kBlockSize - 1 && specs[i].ah == 0;
+      groups.push_back({i, has_cuts ? std::size_t{kCutScans} : 1});
+    }
+    counted.resize(specs.size());
     std::vector<std::uint64_t> bits(specs.size());
-    for_each(specs.size(), [&](std::int64_t i, int) {
-      const auto at = static_cast<std::size_t>(i);
-      Scan& scan = candidates[at];
-      count_scan(scan.coding, scan.counts);
-      bits[at] = bits_of(scan);
+    for_each(groups.size(), [&](std::int64_t i, int) {
+      const auto [first, count] = groups[static_cast<std::size_t>(i)];
+      ScanCounts* const counts = counted.data() + first;
+      const ScanCoding scan = coding_of(specs[first]);
+      if (count > 1)
+        count_cut_scans(scan, std::span<ScanCounts, kCutScans>(counts, kCutScans));
+      else
+        count_scan(scan, counts[0]);
+      for (std::size_t s = 0; s < count; ++s)
+        bits[first + s] = bits_of(coding_of(specs[first + s]), counts[s]);
     });
-    return choose_scans(components(), joins(), specs, bits);
+    const ScanScript script = choose_scans(components(), joins(), specs, bits);
+    chosen.clear();
+    for (const ScanSpec& spec : script)
+      chosen.push_back(
+          static_cast<std::size_t>(std::find(specs.begin(), specs.end(), spec) - specs.begin()));
+    return script;
   }
 
   /// Whether the scan has codes of a table, which is counted as in ScanCounts.
-  static bool uses(const Scan& scan, int table) {
-    const ScanCoding& coding = scan.coding;
-    if (!(table < 2 ? coding.has_dc_tables() : coding.has_ac_tables())) return false;
-    for (int i = 0; i < coding.spec.components; ++i) {
-      const ScanLayout::Component& component = coding.layout.component[i];
+  static bool uses(const ScanCoding& scan, int table) {
+    if (!(table < 2 ? scan.has_dc_tables() : scan.has_ac_tables())) return false;
+    for (int i = 0; i < scan.spec.components; ++i) {
+      const ScanLayout::Component& component = scan.layout.component[i];
       if ((table < 2 ? component.dc_table : component.ac_table) == table % 2) return true;
     }
     return false;
   }
 
-  static std::uint64_t bits_of(const Scan& scan) {
-    std::vector<std::span<const std::uint32_t, 256>> counts;
+  static std::uint64_t bits_of(const ScanCoding& scan, const ScanCounts& counts) {
+    std::vector<std::span<const std::uint32_t, 256>> tables;
     for (int t = 0; t < kEncodeTables; ++t)
-      if (uses(scan, t)) counts.emplace_back(scan.counts.count[t]);
-    return scan_bits(scan.coding.spec, counts, scan.counts.extra_bits);
+      if (uses(scan, t)) tables.emplace_back(counts.count[t]);
+    return scan_bits(scan.spec, tables, counts.extra_bits);
   }
 
   Status pack() {
@@ -191,13 +207,12 @@ struct CoefficientCoder::Impl {
     return Status(Errc::invalid_argument, "a coefficient has more than 15 bits");
   }
 
-  /// Counts, makes tables, and codes.
+  /// Makes tables and codes.
   static Status code(Scan& scan) {
-    count_scan(scan.coding, scan.counts);
     std::uint64_t bits = scan.counts.extra_bits;
     HuffmanEncodeTables tables{};
     for (int t = 0; t < kEncodeTables; ++t) {
-      if (!uses(scan, t)) continue;
+      if (!uses(scan.coding, t)) continue;
       const auto& counts = scan.counts.count[t];
       for (int ssss = kMostCategory + 1; t < 2 && ssss < 32; ++ssss)
         if (counts[ssss] != 0) return too_large();
@@ -238,12 +253,13 @@ struct CoefficientCoder::Impl {
   Status code_scans(Bytes& out) {
     ZR_TRY(pack());
     using Kind = CoefficientCoding::Scans;
+    const bool is_searched = coding->scans == Kind::searched;
     const ScanScript script =
         coding->scans == Kind::sequential ? sequential()
-        : coding->scans == Kind::searched
-            ? searched()
-            : legal(simple_progression(components(), frame->color == ColorModel::ycbcr));
-    set(scans, script);
+        : is_searched                     ? searched()
+                      : legal(simple_progression(components(), frame->color == ColorModel::ycbcr));
+    if (scans.size() < script.size()) scans.resize(script.size());
+    for (std::size_t i = 0; i < script.size(); ++i) scans[i].coding = coding_of(script[i]);
     for (std::size_t i = 0; i < script.size(); ++i)
       if (scans[i].coding.layout.restart_interval > 65535)
         return Status(Errc::invalid_argument,
@@ -251,6 +267,10 @@ struct CoefficientCoder::Impl {
     std::vector<Status> statuses(script.size());
     for_each(script.size(), [&](std::int64_t i, int) {
       const auto at = static_cast<std::size_t>(i);
+      if (is_searched)
+        scans[at].counts = counted[chosen[at]];
+      else
+        count_scan(scans[at].coding, scans[at].counts);
       statuses[at] = code(scans[at]);
     });
     int restart_interval = 0;

@@ -88,11 +88,13 @@ AcChoice choose_ac(int c, const CandidateBits& bits) {
   std::uint64_t refinements = 0;
   for (int al = 0; al <= kMaxLowBits; ++al) {
     if (al > 0) refinements += bits(scan_of(c, 1, kLastIndex, al, al - 1));
-    for (const int cut : kBandCuts) {
+    const auto try_cut = [&](int cut) {
       std::uint64_t all = refinements + bits(scan_of(c, cut + 1, kLastIndex, 0, al));
       if (cut > 0) all += bits(scan_of(c, 1, cut, 0, al));
       if (all < best.bits) best = {all, al, cut};
-    }
+    };
+    try_cut(0);
+    for (const int cut : kAcCuts) try_cut(cut);
   }
   return best;
 }
@@ -123,9 +125,10 @@ std::vector<ScanSpec> candidate_scans(int components, bool joins_dc) {
   std::vector<ScanSpec> scans;
   for (int c = 0; c < components; ++c) {  // the longest ones first: threads take them in order
     for (int al = 0; al <= kMaxLowBits; ++al) {
-      for (const int cut : kBandCuts) {
+      scans.push_back(scan_of(c, 1, kLastIndex, 0, al));
+      for (const int cut : kAcCuts) {
         scans.push_back(scan_of(c, cut + 1, kLastIndex, 0, al));
-        if (cut > 0) scans.push_back(scan_of(c, 1, cut, 0, al));
+        scans.push_back(scan_of(c, 1, cut, 0, al));
       }
       if (al > 0) scans.push_back(scan_of(c, 1, kLastIndex, al, al - 1));
     }

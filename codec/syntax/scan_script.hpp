@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,16 +25,20 @@ struct ScanSpec {
 
 /// No scan of a script has a higher Al.
 inline constexpr int kMaxLowBits = 3;
-/// Behind which coefficients candidate_scans() cuts AC in two; 0: not at all.
-inline constexpr std::array<int, 6> kBandCuts{0, 2, 5, 8, 12, 18};
 
 using ScanScript = std::vector<ScanSpec>;
 
 /// libjpeg's jpeg_simple_progression(): for YCbCr ten scans, for other models 2 + 4 a component.
 ScanScript simple_progression(int components, bool is_ycbcr);
 
-/// The scans of which choose_scans() makes a script: each is counted once, on any device.
-/// `joins_dc`: several components may share a scan (their MCU has at most 10 blocks).
+/// Where a script may cut a component's AC in two: behind one of these indices, or not at all.
+inline constexpr int kAcCuts[] = {2, 5, 8, 12, 18};
+inline constexpr int kAcCutCount = 5;
+
+/// The scans of which choose_scans() makes a script: each is counted once, on any device. First
+/// scans of a component's AC with one Al stand together: all of it, and for each cut what lies
+/// behind it and in front of it. `joins_dc`: several components may share a scan (their MCU has at
+/// most 10 blocks).
 std::vector<ScanSpec> candidate_scans(int components, bool joins_dc);
 
 /// The script with the fewest bits. `bits`: of each candidate, by scan_bits().

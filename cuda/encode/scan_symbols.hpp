@@ -111,9 +111,9 @@ class LevelWalk {
   }
 
  private:
-  using Cuts = std::make_index_sequence<kBandCuts.size() - 1>;
+  using Cuts = std::make_index_sequence<kAcCutCount>;
   template <std::size_t kNumber>
-  static constexpr int kCut = kBandCuts[kNumber + 1];
+  static constexpr int kCut = kAcCuts[kNumber];
 
   template <std::size_t... kNumber>
   ZR_HD static int row_of(int k, std::index_sequence<kNumber...>) {

@@ -67,8 +67,8 @@ ScanChoices find_choices(int components, const ScanScript& candidates) {
     ScanChoices::OfComponent& of = choices.component[c];
     of.dc = number(c, 1, 0, 0, 0, 0);
     for (int al = 0; al <= kMaxLowBits; ++al) {
-      for (std::size_t cut = 0; cut < kBandCuts.size(); ++cut) {
-        const int last = kBandCuts[cut];
+      for (int cut = 0; cut <= kAcCutCount; ++cut) {
+        const int last = cut > 0 ? kAcCuts[cut - 1] : 0;
         of.low[al][cut] = number(c, 1, 1, last > 0 ? last : kLast, 0, al);
         of.high[al][cut] = number(c, 1, last + 1, kLast, 0, al);
       }
@@ -93,8 +93,8 @@ std::vector<CountJob> make_jobs(const ScanChoices& choices, std::size_t scans) {
   for (int c = 0; c < choices.components; ++c)
     for (int al = 0; al <= kMaxLowBits; ++al) {
       const ScanChoices::OfComponent& of = choices.component[c];
-      for (std::size_t cut = 0; cut < kBandCuts.size(); ++cut) add(of.low[al][cut], cut == 0);
-      for (std::size_t cut = 1; cut < kBandCuts.size(); ++cut) add(of.high[al][cut], false);
+      for (int cut = 0; cut <= kAcCutCount; ++cut) add(of.low[al][cut], cut == 0);
+      for (int cut = 1; cut <= kAcCutCount; ++cut) add(of.high[al][cut], false);
     }
   for (std::size_t scan = 0; scan < scans; ++scan)
     if (!has_job[scan]) add(static_cast<std::uint8_t>(scan), true);

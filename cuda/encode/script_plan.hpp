@@ -56,7 +56,7 @@ struct ScanPlan {
 /// Scans that are counted together: all first scans of the AC of a component with one Al, or a
 /// single scan. Their tiles have the same blocks.
 struct CountJob {
-  static constexpr int kBands = 2 * static_cast<int>(kBandCuts.size()) - 1;
+  static constexpr int kBands = 1 + 2 * kAcCutCount;
   std::uint8_t scan[kBands];  ///< all of AC; up to each cut; from each cut on
   std::uint8_t scans;
 };
@@ -67,7 +67,7 @@ inline constexpr int kMaxJobs = kMaxComponents * (2 + 2 * kMaxLowBits) + 2;
 /// rows of how the symbols of a scan from a cut on differ; the last row has 16 kinds of EOBn for
 /// each scan. Else a row is a Huffman table of the scan.
 struct JobCounts {
-  static constexpr int kSegments = static_cast<int>(kBandCuts.size());
+  static constexpr int kSegments = kAcCutCount + 1;
   static constexpr int kEndsRow = 2 * kSegments - 1;
   std::uint32_t row[kEndsRow + 1][256];
 };
@@ -83,8 +83,8 @@ struct StoredComponent {
 struct ScanChoices {
   struct OfComponent {
     std::uint8_t dc;
-    std::uint8_t low[kMaxLowBits + 1][kBandCuts.size()];  ///< up to the cut, or all
-    std::uint8_t high[kMaxLowBits + 1][kBandCuts.size()];
+    std::uint8_t low[kMaxLowBits + 1][kAcCutCount + 1];   ///< all, or up to a cut
+    std::uint8_t high[kMaxLowBits + 1][kAcCutCount + 1];  ///< not [0]
     std::uint8_t refining[kMaxLowBits + 1];  ///< from Ah = Al + 1 on; not of kMaxLowBits
   };
   OfComponent component[kMaxComponents];
@@ -137,7 +137,6 @@ Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> 
 // Implementation.
 
 ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, ScanOrder& order) {
-  constexpr int kCuts = static_cast<int>(kBandCuts.size());
   constexpr std::uint8_t kNone = ScanChoices::kNoScan;
   const int components = choices.components;
   std::uint32_t& count = order.scans;
@@ -165,7 +164,7 @@ ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, S
     std::uint64_t best = ~std::uint64_t{0}, refinements = 0;
     for (int al = 0; al <= kMaxLowBits; ++al) {
       if (al > 0) refinements += bits[of.refining[al - 1]];
-      for (int cut = 0; cut < kCuts; ++cut) {
+      for (int cut = 0; cut <= kAcCutCount; ++cut) {
         std::uint64_t all = refinements + bits[of.low[al][cut]];
         if (cut > 0) all += bits[of.high[al][cut]];
         if (all >= best) continue;

@@ -2,11 +2,15 @@
 // searched one libjpeg reads the same coefficients.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "codec/encode/progressive_scan.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/syntax/marker.hpp"
 #include "tests/oracle/compare.hpp"
@@ -24,7 +28,7 @@ class Coefficients {
   explicit Coefficients(const Bytes& jpeg) : parser_(jpeg, StreamLimits::any_size()) {
     EXPECT_TRUE(libjpeg_coefficients(jpeg, components_).delivered);
     EXPECT_TRUE(parser_.start());
-    EXPECT_TRUE(parser_.next_scan().value_or(false));
+    EXPECT_TRUE(has_scan());
     header_ = parser_.frame();
     frame_.frame = &header_;
     frame_.color = parser_.color_model();
@@ -34,7 +38,7 @@ class Coefficients {
       for (std::size_t i = 0; i < scan.components.size(); ++i)
         frame_.quant[scan.components[i]] = scan.quant[i];
       parser_.resume_at(scan.data_offset);
-    } while (skip_data(jpeg) && parser_.next_scan().value_or(false));
+    } while (skip_data(jpeg) && has_scan());
     for (std::size_t c = 0; c < components_.size(); ++c) store(c);
     for (std::size_t at = 2; at + 3 < jpeg.size() && jpeg[at + 1] != std::byte{marker::kDqt};)
       at += 2 +
@@ -60,6 +64,11 @@ class Coefficients {
   CoefficientFrame& frame() { return frame_; }
 
  private:
+  bool has_scan() {
+    const auto found = parser_.next_scan();
+    return found && *found;
+  }
+
   struct Memory {
     std::vector<std::int16_t> dc, ac;
     std::vector<std::uint64_t> nonzero;
@@ -230,6 +239,43 @@ TEST(CoefficientCoder, MoreThanTenBlocksInAnMcuAreSplit) {
   }
 }
 
+/// Counting all cuts in one pass is counting each scan.
+TEST(CoefficientCoder, CutsAreCountedAsScans) {
+  Random random(9);
+  for (int round = 0; round < 12; ++round) {
+    LibjpegOptions options;
+    options.quality = random.between(10, 100);
+    Coefficients coefficients(libjpeg_sample(random.between(1, 300), random.between(1, 200),
+                                             Subsampling::gray, options,
+                                             static_cast<std::uint64_t>(round)));
+    const StoredBlocks& blocks = coefficients.frame().blocks[0];
+    if (round == 1) std::fill_n(blocks.nonzero, blocks.blocks_wide, std::uint64_t{0});
+    BlockPacker packer;
+    ASSERT_TRUE(packer.pack(blocks, kNaturalOfZigzag.data()));
+    const ComponentSpec shape;
+    const int first = 0;
+    ScanCoding scan{{},
+                    make_scan_layout(8 * blocks.blocks_wide, 8 * blocks.blocks_high, &shape, 1,
+                                     &first, 1, round % 3 == 0 ? random.between(1, 50) : 0),
+                    {&packer.packed()}};
+    std::vector<ScanCounts> cuts(kCutScans);
+    std::size_t next = 0;
+    const std::vector<ScanSpec> candidates = candidate_scans(1, true);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      scan.spec = candidates[i];
+      if (scan.spec.is_dc() || scan.spec.is_refinement()) continue;
+      if (scan.spec.ss == 1 && scan.spec.se == 63) {
+        count_cut_scans(scan, std::span<ScanCounts, kCutScans>(cuts.data(), kCutScans));
+        next = 0;
+      }
+      ScanCounts counts;
+      count_scan(scan, counts);
+      ASSERT_EQ(std::memcmp(&counts, &cuts[next++], sizeof counts), 0)
+          << "round " << round << " scan " << i;
+    }
+  }
+}
+
 TEST(CoefficientCoder, RefusesWhatNoSymbolHolds) {
   Coefficients coefficients(libjpeg_sample(40, 40, Subsampling::gray));
   StoredBlocks& blocks = coefficients.frame().blocks[0];
@@ -240,6 +286,7 @@ TEST(CoefficientCoder, RefusesWhatNoSymbolHolds) {
   };
   EXPECT_EQ(code({}), Errc::ok);
   EXPECT_EQ(code({Scans::simple, 0, 20000}), Errc::invalid_argument);
+  blocks.dc[2] = blocks.dc[4] = 0;
   blocks.dc[3] = 32767;
   EXPECT_EQ(code({}), Errc::ok);
   blocks.dc[4] = -32768;

@@ -69,7 +69,9 @@ TEST(ProgressiveEncoder, HasTheCoefficientsOfTheBaselineStream) {
           params.restart = RestartPolicy::none();
           const Bytes baseline = encode(params, frame);
           expect_same_coefficients(scans, baseline);
-          if (!is_small) EXPECT_LT(scans.size(), baseline.size());
+          if (!is_small) {
+            EXPECT_LT(scans.size(), baseline.size());
+          }
           const auto info = inspect(scans);
           ASSERT_TRUE(info);
           EXPECT_TRUE(info->progressive);

@@ -49,37 +49,6 @@ void place_blocks(const ScanSpec& spec, const ScanLayout& layout, ScanPlan& scan
   }
 }
 
-ScanChoices find_choices(int components, const ScanScript& candidates) {
-  const auto number = [&](int component, int count, int ss, int se, int ah, int al) {
-    ScanSpec spec;
-    spec.components = static_cast<std::uint8_t>(count);
-    for (int i = 0; i < count; ++i) spec.component[i] = static_cast<std::uint8_t>(component + i);
-    spec.ss = static_cast<std::uint8_t>(ss), spec.se = static_cast<std::uint8_t>(se);
-    spec.ah = static_cast<std::uint8_t>(ah), spec.al = static_cast<std::uint8_t>(al);
-    const auto at = std::find(candidates.begin(), candidates.end(), spec);
-    return at == candidates.end() ? ScanChoices::kNoScan
-                                  : static_cast<std::uint8_t>(at - candidates.begin());
-  };
-  constexpr int kLast = kBlockSize - 1;
-  ScanChoices choices{};
-  choices.components = static_cast<std::uint8_t>(components);
-  for (int c = 0; c < components; ++c) {
-    ScanChoices::OfComponent& of = choices.component[c];
-    of.dc = number(c, 1, 0, 0, 0, 0);
-    for (int al = 0; al <= kMaxLowBits; ++al) {
-      for (int cut = 0; cut <= kAcCutCount; ++cut) {
-        const int last = cut > 0 ? kAcCuts[cut - 1] : 0;
-        of.low[al][cut] = number(c, 1, 1, last > 0 ? last : kLast, 0, al);
-        of.high[al][cut] = number(c, 1, last + 1, kLast, 0, al);
-      }
-      of.refining[al] = number(c, 1, 1, kLast, al + 1, al);
-    }
-  }
-  choices.all_dc = components > 1 ? number(0, components, 0, 0, 0, 0) : ScanChoices::kNoScan;
-  choices.chroma_dc = components > 2 ? number(1, components - 1, 0, 0, 0, 0) : ScanChoices::kNoScan;
-  return choices;
-}
-
 /// The scans that are counted together.
 std::vector<CountJob> make_jobs(const ScanChoices& choices, std::size_t scans) {
   std::vector<CountJob> jobs;

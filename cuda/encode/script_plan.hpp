@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "codec/arith/zigzag.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/scan_script.hpp"
 #include "cuda/encode/tile_grid.hpp"

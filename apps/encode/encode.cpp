@@ -90,7 +90,8 @@ struct EncodeWorker {
   /// the host.
   bool takes_surfaces() const noexcept {
     return encoder.backend() == Backend::cuda && !cpu_twin && !decoder &&
-           !encoder.params().size.is_of_quality();
+           !encoder.params().size.is_of_quality() &&
+           !(encoder.params().progressive && encoder.params().size.any());
   }
 
   Status code(EncodeJob& job) {

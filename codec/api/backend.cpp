@@ -93,10 +93,6 @@ static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
   if (backend != Backend::cuda)
     return make_chosen_encode_pipeline(params.threads, params.instruction_set);
   if (test_device_count() > 0) return make_chosen_encode_pipeline(1, params.instruction_set);
-  // The kernels write sequential scans alone. A CUDA pipeline that takes a progressive setup in
-  // EncodePipeline::encode_scan(), encode_again() and encode_surface() needs no exception here.
-  if (params.progressive)
-    return make_chosen_encode_pipeline(params.threads, params.instruction_set);
   return make_cuda_encode_pipeline(params.device, params.threads);
 }
 

@@ -67,7 +67,7 @@ struct Encoder::Impl {
 
   Status code_to_size(const ConstFrameView& frame) {
     EncodePipeline& pipeline = pipelines.active();
-    return pipeline.reaches_sizes() ? take(pipeline.encode_to_size(params, *setup, frame))
+    return pipeline.reaches_sizes(*setup) ? take(pipeline.encode_to_size(params, *setup, frame))
                                     : search_size(frame);
   }
 

@@ -67,7 +67,7 @@ class EncodePipeline {
     return encode_scan(setup, frame, specs);
   }
   /// True if the pipeline brings a picture to a size by itself, which the next two do.
-  virtual bool reaches_sizes() const { return false; }
+  virtual bool reaches_sizes(const EncodeSetup& /*setup*/) const { return false; }
   /// Codes the frame to params.size, which is in bytes. The stream as a whole, from SOI to EOI,
   /// then is what scan_bytes() and copy_scan() are about. From call to call `params` differ in size
   /// and quality alone. Errors: invalid_argument (it does not reach sizes).

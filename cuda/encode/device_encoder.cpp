@@ -142,10 +142,10 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
                     "the encoder of device frames reaches sizes, but no PSNR and SSIM, because "
                     "these are found on the host; Encoder and AsyncEncoder do it with frames in "
                     "host memory");
-    if (params.progressive)
+    if (params.progressive && params.size.any())
       return Status(Errc::invalid_argument,
-                    "the encoder of device frames writes no progressive streams; Encoder and "
-                    "AsyncEncoder do it with frames in host memory");
+                    "the encoder of device frames reaches no sizes with progressive streams; "
+                    "Encoder and AsyncEncoder do it with frames in host memory");
     if (params.backend == Backend::cpu)
       return Status(Errc::invalid_argument, "the CPU backend cannot code device frames");
     const auto backend = resolve_backend(Backend::cuda, params.device);

@@ -73,7 +73,7 @@ class CudaEncodePipeline final : public EncodePipeline {
                   [&](ConstFrameView& on_device) { return convert(surface, on_device); });
   }
 
-  bool reaches_sizes() const override { return true; }
+  bool reaches_sizes(const EncodeSetup& setup) const override { return !setup.progressive; }
   Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
                                      const ConstFrameView& frame) override {
     return encode_sized(params, setup,
@@ -81,6 +81,9 @@ class CudaEncodePipeline final : public EncodePipeline {
   }
   Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
                                      const DeviceSurface& surface) override {
+    if (!reaches_sizes(setup))
+      return Status(Errc::invalid_argument,
+                    "a progressive stream of a picture in GPU memory reaches no sizes");
     return encode_sized(params, setup,
                         [&](ConstFrameView& on_device) { return convert(surface, on_device); });
   }
@@ -153,6 +156,7 @@ class CudaEncodePipeline final : public EncodePipeline {
       return clock_.collect(stream_.get());
     });
     if (!done) return done;
+    if (setup.progressive) return Status::ok();  // all tables stand between the scans
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
       specs[t] = optimal ? outcome_.data()->specs[t] : (*setup.fixed_specs)[t];
@@ -194,7 +198,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   Status run(const EncodeSetup& setup, const ConstFrameView& frame, const FrameOutput& output) {
     ZR_TRY(encoder_.enqueue(setup, frame, output, stream_.get()));
     ZR_TRY(mark_end());
-    if (setup.huffman == HuffmanTables::optimal)
+    if (setup.huffman == HuffmanTables::optimal && !setup.progressive)
       ZR_CUDA_TRY(cudaMemcpyAsync(outcome_.data()->specs, encoder_.specs(),
                                   sizeof outcome_.data()->specs, cudaMemcpyDeviceToHost,
                                   stream_.get()));

@@ -44,6 +44,7 @@ bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
          a.layout.components == b.layout.components &&
          a.layout.restart_interval == b.layout.restart_interval &&
          a.tune.active() == b.tune.active() && a.huffman == b.huffman &&
+         a.progressive == b.progressive && a.restart_rows == b.restart_rows &&
          a.fixed_specs == b.fixed_specs;
 }
 
@@ -188,6 +189,12 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
 Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                           std::span<const FrameJob> jobs, bool codes_change, cudaStream_t stream,
                           const StepProbe& probe) {
+  if (setup.progressive) {
+    std::array<FrameOutput, kMaxFrames> outputs;
+    std::transform(jobs.begin(), jobs.end(), outputs.begin(),
+                   [](const FrameJob& job) { return job.output; });
+    return scans_.code(tiles, {outputs.data(), jobs.size()}, stream, probe);
+  }
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(announce(probe, "collect_tiles"));
     ZR_TRY(collect_tiles(tiles, counts_.data(), stream));
@@ -225,6 +232,7 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   room_ = frames;
   ZR_TRY(check_size(setup.layout));
   grid_ = make_tile_grid(setup.layout);
+  if (setup.progressive) return prepare_scans(setup, stream);
   ZR_TRY(reserve(setup));
   ZR_TRY(upload(setup, stream));
   const std::size_t chunks = std::size_t{grid_.chunks} * room_;
@@ -241,16 +249,37 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   return ZR_CUDA_STATUS(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
 }
 
-Status FrameEncoder::reserve(const EncodeSetup& setup) {
-  const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
-  const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
+Status FrameEncoder::prepare_scans(const EncodeSetup& setup, cudaStream_t stream) {
+  ZR_TRY(reserve_planes(setup));
+  ZR_TRY(upload_rules(setup, stream));
+  const ScriptShape shape{setup.width,
+                          setup.height,
+                          setup.layout.components,
+                          {setup.h_max, setup.v_max},
+                          setup.restart_rows > 0 ? 0 : setup.layout.restart_interval,
+                          setup.restart_rows};
+  ZR_TRY(scans_.prepare(shape, header_, room_, stream));
+  ZR_TRY(counts_.reserve(1));  // of enqueue_counts()
+  turn_ = {};
+  setup_ = setup;
+  return ZR_CUDA_STATUS(cudaMemsetAsync(counts_.data(), 0, sizeof(SymbolCounts), stream));
+}
+
+/// Memory for planes, and for what depends on the quality.
+Status FrameEncoder::reserve_planes(const EncodeSetup& setup) {
   if (!setup.planes_are_components)
     for (int c = has_luma_plane(setup) ? 1 : 0; c < setup.layout.components; ++c)
       ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
+  ZR_TRY(reciprocals_.reserve(1));
+  return tune_.reserve(1);
+}
+
+Status FrameEncoder::reserve(const EncodeSetup& setup) {
+  const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
+  const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
+  ZR_TRY(reserve_planes(setup));
   const bool optimal = setup.huffman == HuffmanTables::optimal;
   const std::int64_t tables = optimal ? room_ : 1;
-  ZR_TRY(reciprocals_.reserve(1));
-  ZR_TRY(tune_.reserve(1));
   ZR_TRY(codes_.reserve(tables));
   if (!optimal) ZR_TRY(tables_.reserve(1));
   ZR_TRY(specs_.reserve(tables * kEncodeTables));

@@ -14,6 +14,7 @@
 #include "cuda/base/step_probe.hpp"
 #include "cuda/encode/assemble.hpp"
 #include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/scan_coder.hpp"
 #include "cuda/encode/stream_tables.hpp"
 
 namespace zerorun {
@@ -36,8 +37,9 @@ bool same_size(const auto& a, const auto& b) {
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
 
-/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, for as many blocks
-/// as were coded at once. The caller orders work on different streams.
+/// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, some 700 if they
+/// are progressive, for as many blocks as were coded at once. The caller orders work on different
+/// streams.
 class FrameEncoder {
  public:
   /// Makes enqueue() write whole JPEG streams with these parameters, instead of scans alone.
@@ -116,6 +118,8 @@ class FrameEncoder {
   std::size_t other() const { return own() ^ 1; }
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   Status reserve(const EncodeSetup& setup);
+  Status reserve_planes(const EncodeSetup& setup);
+  Status prepare_scans(const EncodeSetup& setup, cudaStream_t stream);
   Status reserve_items();
   Status upload(const EncodeSetup& setup, cudaStream_t stream);
   Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
@@ -140,6 +144,7 @@ class FrameEncoder {
   LaunchGraphs graphs_;
   LaunchGraphs::Key key_;
   Scratch scratch_;
+  ScanCoder scans_;  // of progressive frames
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
   DeviceBuffer<TuneRules> tune_;

@@ -38,6 +38,11 @@ inline constexpr int kTunedCtas10 = 4;
 /// Words of a lane that are kept. If a lane has more, the tile's items are coded a second time.
 inline constexpr int kKeptWords = 18;
 
+// store_blocks()
+
+/// The same: the kernel keeps the coefficients of a block until all of them are stored.
+inline constexpr int kStoreBlocksCtas = 4;
+
 // assemble()
 
 /// Small CTAs that need few registers: they mostly wait, and fit beside those of code_tiles.
@@ -46,5 +51,7 @@ inline constexpr int kKeptWords = 18;
 inline constexpr int kAssembleThreads = 256;
 inline constexpr int kAssembleCtas = 8;
 inline constexpr int kAssembleWordsPerThread = 8;
+/// The same of assemble_scans(), which needs more registers.
+inline constexpr int kAssembleScansCtas = 6;
 
 }  // namespace zerorun

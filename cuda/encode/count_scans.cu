@@ -1,0 +1,229 @@
+// Where runs of ends of bands begin and how long they are (T.81 G.1.2.2), and how often each symbol
+// comes. A run begins with a block that ends with zeros and does not continue another one. The warp
+// that has this block in its tile walks over the next ones, up to a block with symbols of its own.
+// SPDX-License-Identifier: MIT
+#include "cuda/base/check.hpp"
+#include "cuda/encode/scan_lane.cuh"
+
+namespace zerorun {
+namespace scan_lanes {
+namespace {
+
+struct Shared {
+  JobCounts counts;
+  std::uint32_t corrections;
+};
+
+/// Counts in a row, and with add() in the rows behind it.
+struct CountSink {
+  static constexpr bool kReadsValues = false;
+  std::uint32_t* row;
+
+  __device__ void select(int slot) { row += 256 * slot; }
+  __device__ void symbol(int rrrrssss, std::uint32_t, int) { atomicAdd(row + rrrrssss, 1u); }
+  __device__ void bits(std::uint32_t, int) {}
+  __device__ void add(int number, int rrrrssss, std::uint32_t times) {
+    atomicAdd(row + 256 * number + rrrrssss, times);
+  }
+};
+
+/// Counts ends of bands alone: as symbols, or by their kind.
+struct EndSink {
+  std::uint32_t* counts;
+  int shift;
+
+  __device__ void symbol(int rrrrssss, std::uint32_t, int) {
+    atomicAdd(counts + (rrrrssss >> shift), 1u);
+  }
+};
+
+__device__ TileMarks load_marks(const ScriptArgs& a, std::uint64_t tile) {
+  const uint4 word = *reinterpret_cast<const uint4*>(a.marks + tile);
+  return {word.x, word.y, word.z, word.w};
+}
+
+/// The run that a warp walks along. All lanes have the same.
+class Run {
+ public:
+  __device__ Run(const ScriptArgs& a, EndSink counts) : a_(a), counts_(counts) {}
+
+  /// Takes the chain of blocks that ends bands from block `from` of the tile `tile` on, of which
+  /// the warp has the marks. `runs` of blocks that begin a run are stored.
+  __device__ void walk(std::uint64_t tile, TileMarks marks, int from) {
+    first_ = tile * kTileBlocks + static_cast<unsigned>(from);
+    blocks_ = bits_ = 0;
+    // The block that begins the chain may have symbols of its own.
+    marks.breakers &= ~((2u << from) - 1);
+#pragma unroll 1
+    while (!walk_tile(tile, marks, from)) {
+      from = 0;
+      tile = skip_tiles(tile + 1);
+      marks = load_marks(a_, tile);
+    }
+    end_run();
+  }
+
+ private:
+  static __device__ unsigned lane() { return threadIdx.x % 32; }
+
+  /// Takes the blocks of a tile from `from` on. Returns whether the chain ends in it.
+  __device__ bool walk_tile(std::uint64_t tile, const TileMarks& marks, int from);
+
+  /// Passes 32 tiles at once, as often as the run takes all of their blocks.
+  __device__ std::uint64_t skip_tiles(std::uint64_t tile) {
+    constexpr std::uint32_t kPassed = 32 * kTileBlocks;
+#pragma unroll 1
+    for (;; tile += 32) {
+      // Behind the last tile of all there may be none.
+      const bool is_there = tile + 32 <= std::uint64_t{a_.frames} * a_.tiles;
+      if (!is_there || blocks_ + kPassed >= kMostEobRun) return tile;
+      const TileMarks marks = load_marks(a_, tile + lane());
+      const std::uint32_t bits = warp_add(marks.tail_bits);
+      if (__any_sync(kFullWarp, marks.breakers != 0 || marks.blocks != kTileBlocks) ||
+          bits_ + bits > kMostRunBits)
+        return tile;
+      blocks_ += kPassed;
+      bits_ += bits;
+    }
+  }
+
+  /// Stores the run, if it has any blocks.
+  __device__ void end_run() {
+    if (blocks_ > 0 && lane() == 0) {
+      a_.runs[first_] = static_cast<std::uint16_t>(blocks_);
+      emit_eob_run(static_cast<int>(blocks_), counts_);
+    }
+    blocks_ = bits_ = 0;
+  }
+
+  const ScriptArgs& a_;
+  EndSink counts_;
+  std::uint64_t first_ = 0;              ///< its first block in arrays of blocks of tiles
+  std::uint32_t blocks_ = 0, bits_ = 0;  ///< so far
+};
+
+__device__ bool Run::walk_tile(std::uint64_t tile, const TileMarks& marks, int from) {
+  const auto own_lane = static_cast<int>(lane());
+  const auto tile_blocks = static_cast<int>(marks.blocks & ~TileMarks::kEndsInterval);
+  const int end = marks.breakers != 0 ? __ffs(static_cast<int>(marks.breakers)) - 1 : tile_blocks;
+  const bool is_own = own_lane >= from && own_lane < end;
+  std::uint32_t own = 0;
+  if (is_own && marks.tail_bits != 0) own = a_.tail_bits[tile * kTileBlocks + lane()];
+  const std::uint32_t up_to = warp_inclusive_sum(own);
+  std::uint32_t before = 0;  // bits of the tile in earlier runs
+#pragma unroll 1
+  for (;;) {
+    const auto here = static_cast<std::uint32_t>(own_lane - from + 1);
+    const bool is_full = blocks_ + here == kMostEobRun || bits_ + (up_to - before) > kMostRunBits;
+    const unsigned full = __ballot_sync(kFullWarp, is_own && own_lane >= from && is_full);
+    if (full == 0) break;
+    const int last = __ffs(static_cast<int>(full)) - 1;
+    blocks_ += static_cast<std::uint32_t>(last - from + 1);
+    end_run();
+    before = __shfl_sync(kFullWarp, up_to, last);
+    from = last + 1;
+    first_ = tile * kTileBlocks + static_cast<unsigned>(from);
+  }
+  if (from < end) {
+    blocks_ += static_cast<std::uint32_t>(end - from);
+    bits_ += __shfl_sync(kFullWarp, up_to, 31) - before;
+  } else if (blocks_ == 0) {
+    first_ = (tile + 1) * kTileBlocks;
+  }
+  return marks.breakers != 0 || (marks.blocks & TileMarks::kEndsInterval) != 0;
+}
+
+/// Finds the runs that begin in the warp's tile.
+__device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, std::uint64_t index,
+                          EndSink counts) {
+  const TileMarks marks = load_marks(a, index);
+  // Blocks that do not continue the run of the block before: that has symbols and no end of band.
+  std::uint32_t apart = marks.breakers & ~marks.tails;
+  apart <<= 1;
+  if (lane.starts_interval) {
+    apart |= 1;
+  } else {
+    const TileMarks before = load_marks(a, index - 1);
+    apart |= (before.breakers & ~before.tails) >> 31;
+  }
+  const std::uint32_t firsts = marks.tails & (marks.breakers | apart);
+  // Chains that end in the tile and need no cut are runs.
+  const std::uint32_t own_lane = threadIdx.x % 32, own_bit = 1u << own_lane;
+  const std::uint32_t behind = marks.breakers & ~(own_bit | (own_bit - 1));
+  const bool ends = behind != 0 || (marks.blocks & TileMarks::kEndsInterval) != 0;
+  const std::uint32_t end = behind != 0
+                                ? static_cast<std::uint32_t>(__ffs(static_cast<int>(behind)) - 1)
+                                : marks.blocks & ~TileMarks::kEndsInterval;
+  const bool is_first = (firsts & own_bit) != 0;
+  const bool is_short = is_first && ends && marks.tail_bits <= kMostRunBits;
+  if (is_short) {
+    a.runs[index * kTileBlocks + own_lane] = static_cast<std::uint16_t>(end - own_lane);
+    emit_eob_run(static_cast<int>(end - own_lane), counts);
+  }
+  Run run(a, counts);
+#pragma unroll 1
+  for (unsigned left = __ballot_sync(kFullWarp, is_first && !is_short); left != 0; left &= left - 1)
+    run.walk(index, marks, __ffs(static_cast<int>(left)) - 1);
+}
+
+/// Counts the blocks of a tile of AC.
+__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job, const ScanPlan& first,
+                         const ScanLane& lane) {
+  const AcBlock block(a.stored, first, lane);
+  CountSink counts{s.counts.row[0]};
+  EndSink ends{counts.row, 0};
+  if (first.is_refinement()) {
+    const BandBlock b = block.in(first);
+    walk_refining_scan(b, first.ss, first.al, nullptr, counts);
+    const std::uint32_t corrections = warp_add(static_cast<std::uint32_t>(count_bits(b.old)));
+    if (threadIdx.x % 32 == 0 && corrections != 0) atomicAdd(&s.corrections, corrections);
+  } else {
+    LevelWalk(block.now, first.al, ac_of_block(a.stored, block.number), counts).count();
+    ends = {s.counts.row[JobCounts::kEndsRow], 4};
+  }
+  __syncwarp();
+#pragma unroll 1
+  for (int i = 0; i < job.scans; ++i, ends.counts += 16)
+    find_runs(a, lane, lane.index(a, a.plan[job.scan[i]]), ends);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    count_scans_kernel(const __grid_constant__ ScriptArgs a) {
+  __shared__ Shared s;
+  constexpr unsigned kCounts = sizeof s.counts / sizeof(std::uint32_t);
+  for (unsigned i = threadIdx.x; i < kCounts; i += kThreads) s.counts.row[i / 256][i % 256] = 0;
+  if (threadIdx.x == 0) s.corrections = 0;
+  __syncthreads();
+  wait_for_previous_kernel();
+  const std::uint32_t number = last_not_above(a.first_cta, a.count_jobs, blockIdx.x);
+  const CountJob& job = a.jobs[number];
+  const ScanPlan& first = a.plan[job.scan[0]];
+  const ScanLane lane(first, blockIdx.x - a.first_cta[number]);
+  if (lane.has_tile) {
+    if (first.is_dc()) {
+      CountSink counts{s.counts.row[0]};
+      walk_dc(a.stored, first, lane, counts);
+    } else {
+      count_ac(a, s, job, first, lane);
+    }
+  }
+  __syncthreads();
+  JobCounts& out = a.counts[std::uint64_t{blockIdx.y} * a.count_jobs + number];
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < kCounts; i += kThreads) {
+    const std::uint32_t count = s.counts.row[i / 256][i % 256];
+    if (count != 0) atomicAdd(&out.row[i / 256][i % 256], count);
+  }
+  if (threadIdx.x == 0 && s.corrections != 0)
+    atomicAdd(a.corrections + std::uint64_t{blockIdx.y} * a.scans + job.scan[0], s.corrections);
+}
+
+}  // namespace
+}  // namespace scan_lanes
+
+Status count_scans(const ScriptArgs& args, cudaStream_t stream) {
+  const LaunchShape shape{args.job_ctas, scan_lanes::kThreads, 0, args.frames};
+  return ZR_CUDA_STATUS(launch_behind(scan_lanes::count_scans_kernel, shape, stream, args));
+}
+
+}  // namespace zerorun

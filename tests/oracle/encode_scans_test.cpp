@@ -2,8 +2,10 @@
 // searched one libjpeg reads the same coefficients.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -175,7 +177,7 @@ TEST(CoefficientCoder, BytesAreLibjpegsForFourComponents) {
       }
 }
 
-/// Runs of 32767 EOBs, and of as many correction bits as libjpeg gathers.
+/// Runs of 32767 EOBs.
 TEST(CoefficientCoder, LongRunsAreCutAsLibjpegCutsThem) {
   for (const int low : {1, 255}) {
     LibjpegOptions options = kind_of(true);
@@ -183,6 +185,30 @@ TEST(CoefficientCoder, LongRunsAreCutAsLibjpegCutsThem) {
     options.luma_table->fill(255);
     (*options.luma_table)[1] = static_cast<std::uint16_t>(low);
     expect_libjpegs_bytes({2400, 1000}, Subsampling::gray, options);
+  }
+}
+
+/// Blocks of a few large coefficients: their correction bits wait for the end of the run of EOBs,
+/// and libjpeg gathers about 937 of them.
+TEST(CoefficientCoder, CorrectionBitsAreGatheredAsLibjpegGathersThem) {
+  for (const int waves : {1, 2, 5, 7}) {
+    constexpr int kSide = 400;
+    std::vector<std::uint8_t> samples(kSide * kSide);
+    for (int y = 0; y < kSide; ++y)
+      for (int x = 0; x < kSide; ++x) {
+        double value = 128;
+        for (int w = 1; w <= waves; ++w)
+          value += 14 * std::cos((2 * (x % 8) + 1) * w * std::numbers::pi / 16) *
+                   std::cos((2 * (y % 8) + 1) * (w % 3) * std::numbers::pi / 16);
+        samples[static_cast<std::size_t>(y * kSide + x)] = static_cast<std::uint8_t>(value);
+      }
+    const ComponentSource source{kSide, kSide, samples.data(), kSide};
+    LibjpegOptions options = kind_of(true);
+    options.quality = 80;
+    const Bytes wanted = libjpeg_encode_planes(kSide, kSide, {&source, 1}, options);
+    options.progressive = false;
+    const Coefficients coefficients(libjpeg_encode_planes(kSide, kSide, {&source, 1}, options));
+    EXPECT_TRUE(coefficients.code({Scans::simple}) == wanted) << waves;
   }
 }
 

@@ -87,79 +87,99 @@ __global__ void __launch_bounds__(kThreads)
 
 __device__ int code_count(const HuffmanSpec& spec) {
   int count = 0;
+#pragma unroll
   for (int i = 1; i <= kMaxCodeBits; ++i) count += spec.bits.data()[i];
   return count;
 }
 
-/// The bytes in front of a scan, written a piece after another by a CTA.
-class Header {
- public:
-  __device__ explicit Header(std::uint8_t* out) : out_(out) {}
+constexpr int kDriBytes = 6;
+__device__ std::uint8_t dri_byte(std::uint32_t interval, int i) {
+  const std::uint64_t segment =
+      std::uint64_t{0xFF000004} << 16 | std::uint64_t{marker::kDri} << 32 | (interval & 0xFFFF);
+  return static_cast<std::uint8_t>(segment >> 8 * (kDriBytes - 1 - i));
+}
 
-  __device__ void copy(const std::uint8_t* from, std::uint32_t count) {
+/// What stands in front of a scan.
+struct Header {
+  const ScanPlan& scan;
+  const HuffmanSpec* specs;  ///< of its tables
+  bool is_first, has_dri;
+
+  __device__ int bytes(const ScriptArgs& a) const {
+    int all = static_cast<int>(scan.sos_bytes + (is_first ? a.head_bytes : 0)) +
+              (has_dri ? kDriBytes : 0);
+    for (int slot = 0; slot < scan.tables; ++slot) all += kDhtLeadBytes + code_count(specs[slot]);
+    return all;
+  }
+  /// By a warp.
+  __device__ void write(const ScriptArgs& a, std::uint8_t* out) const {
+    const auto lane = static_cast<int>(threadIdx.x % 32);
+    const auto put = [&](int bytes, const auto& byte) {
 #pragma unroll 1
-    for (std::uint32_t i = threadIdx.x; i < count; i += kThreads) out_[i] = from[i];
-    out_ += count;
-  }
-  __device__ void put_dht(const DhtSegment& segment, const HuffmanSpec& spec) {
-    const int codes = code_count(spec), bytes = kDhtLeadBytes + codes;
-    for (int i = static_cast<int>(threadIdx.x); i < bytes; i += kThreads)
-      out_[i] = segment.byte(spec, codes, i);
-    out_ += bytes;
-  }
-  __device__ void put_dri(std::uint32_t interval) {
-    const std::uint32_t word[6] = {0xFF, marker::kDri, 0, 4, interval >> 8, interval & 0xFF};
-    if (threadIdx.x == 0) {
-#pragma unroll
-      for (int i = 0; i < 6; ++i) out_[i] = static_cast<std::uint8_t>(word[i]);
+      for (int i = lane; i < bytes; i += 32) out[i] = byte(i);
+      out += bytes;
+    };
+    if (is_first) put(static_cast<int>(a.head_bytes), [&](int i) { return a.parts[i]; });
+#pragma unroll 1
+    for (int slot = 0; slot < scan.tables; ++slot) {
+      const HuffmanSpec& spec = specs[slot];
+      const DhtSegment segment{scan.is_dc() ? 0 : 1, scan.destination[slot]};
+      const int codes = code_count(spec);
+      put(kDhtLeadBytes + codes, [&](int i) { return segment.byte(spec, codes, i); });
     }
-    out_ += 6;
+    if (has_dri) put(kDriBytes, [&](int i) { return dri_byte(scan.restart_interval, i); });
+    put(static_cast<int>(scan.sos_bytes), [&](int i) { return a.parts[scan.sos_at + i]; });
   }
-  __device__ std::uint8_t* end() const { return out_; }
-
- private:
-  std::uint8_t* out_;
 };
+
+/// Exclusive sum of `own` over the lanes, into `sums`, with the sum of all behind those of `count`
+/// lanes; by the first warp.
+__device__ void store_sums(std::uint32_t own, std::uint32_t count, std::uint32_t* sums) {
+  const std::uint32_t up_to = warp_inclusive_sum(own);
+  if (threadIdx.x < count) sums[threadIdx.x] = up_to - own;
+  if (threadIdx.x + 1 == count) sums[count] = up_to;
+}
+static_assert(kMaxScans <= 32);
 
 /// A CTA takes a frame.
 __global__ void __launch_bounds__(kThreads)
     order_scans_kernel(const __grid_constant__ ScriptArgs a) {
-  wait_for_previous_kernel();
-  StreamOrder& stream = a.streams[blockIdx.x];
+  __shared__ std::uint64_t bits[256];
+  __shared__ ScanChoices choices;
+  __shared__ ScanOrder order;
+  __shared__ std::uint32_t header_at[kMaxScans + 1];
   const std::uint64_t frame = blockIdx.x;
-  if (threadIdx.x == 0) {
-    choose_order(*a.choices, a.bits + frame * a.scans, stream.order);
-    std::uint32_t ctas = 0, chunks = 0;
-    const std::uint32_t scans = stream.order.scans;
-    for (std::uint32_t i = 0; i < scans; ++i) {
-      const ScanPlan& scan = a.plan[stream.order.scan[i]];
-      stream.first_cta[i] = ctas;
-      stream.first_chunk[i] = chunks;
-      ctas += scan.ctas;
-      chunks += scan.grid.chunks;
-    }
-    stream.first_cta[scans] = ctas;
-    stream.first_chunk[scans] = chunks;
+  for (unsigned i = threadIdx.x; i < sizeof choices; i += kThreads)
+    reinterpret_cast<std::uint8_t*>(&choices)[i] =
+        reinterpret_cast<const std::uint8_t*>(a.choices)[i];
+  wait_for_previous_kernel();
+  if (threadIdx.x < a.scans) bits[threadIdx.x] = a.bits[frame * a.scans + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) choose_order(choices, bits, order);
+  __syncthreads();
+  const std::uint32_t scans = order.scans;
+  StreamOrder& stream = a.streams[frame];
+  const auto header_of = [&](std::uint32_t i) {
+    const ScanPlan& scan = a.plan[order.scan[i]];
+    const std::uint32_t before = i == 0 ? 0 : a.plan[order.scan[i - 1]].restart_interval;
+    return Header{scan, a.specs + (frame * a.scans + order.scan[i]) * kScanTables, i == 0,
+                  scan.restart_interval != before};
+  };
+  if (threadIdx.x < 32) {
+    const std::uint32_t i = threadIdx.x;
+    const bool has_scan = i < scans;
+    const ScanPlan& scan = a.plan[order.scan[has_scan ? i : 0]];
+    if (has_scan) stream.order.scan[i] = order.scan[i];
+    if (i == 0) stream.order.scans = scans;
+    store_sums(has_scan ? scan.ctas : 0, scans, stream.first_cta);
+    store_sums(has_scan ? scan.grid.chunks : 0, scans, stream.first_chunk);
+    store_sums(has_scan ? static_cast<std::uint32_t>(header_of(i).bytes(a)) : 0, scans, header_at);
   }
   __syncthreads();
-  std::uint8_t* const first = a.headers + frame * a.header_room;
-  Header header(first);
-  std::uint32_t interval = 0;
+  if (threadIdx.x <= scans) stream.header_at[threadIdx.x] = header_at[threadIdx.x];
 #pragma unroll 1
-  for (std::uint32_t i = 0; i < stream.order.scans; ++i) {
-    const std::uint32_t number = stream.order.scan[i];
-    const ScanPlan& scan = a.plan[number];
-    if (threadIdx.x == 0) stream.header_at[i] = static_cast<std::uint32_t>(header.end() - first);
-    if (i == 0) header.copy(a.parts, a.head_bytes);
-#pragma unroll 1
-    for (unsigned slot = 0; slot < scan.tables; ++slot)
-      header.put_dht({scan.is_dc() ? 0 : 1, scan.destination[slot]},
-                     a.specs[(frame * a.scans + number) * kScanTables + slot]);
-    if (scan.restart_interval != interval) header.put_dri(interval = scan.restart_interval);
-    header.copy(a.parts + scan.sos_at, scan.sos_bytes);
-  }
-  if (threadIdx.x == 0)
-    stream.header_at[stream.order.scans] = static_cast<std::uint32_t>(header.end() - first);
+  for (std::uint32_t i = threadIdx.x / 32; i < scans; i += kThreads / 32)
+    header_of(i).write(a, a.headers + frame * a.header_room + header_at[i]);
 }
 
 }  // namespace

@@ -133,20 +133,25 @@ __global__ void __launch_bounds__(kThreads)
     atomicAdd(a.chunk_bits + std::uint64_t{blockIdx.y} * a.chunks + chunk, bits);
   }
   std::uint32_t* const out = a.words + blockIdx.y * a.frame_words + at;
-  const bool is_small = tile_words <= kTileRoom;
-  std::uint32_t* const words = is_small ? s.words[warp] : out;
   const unsigned lane_of_warp = threadIdx.x % 32;
-#pragma unroll 1
-  for (unsigned i = lane_of_warp; i < tile_words; i += 32) words[i] = 0;
-  __syncwarp();
   const std::uint32_t first = up_to - lengths.length;
-  CodeSink sink{s.codes, cuda_encode::SharingWriter(words, first)};
-  walk_block(a, scan, lane, b, block, run, sink);
-  sink.writer.finish();
-  __syncwarp();
-  if (!is_small) return;
+  // Two calls: the compiler knows which memory each writes to.
+  const auto code = [&](std::uint32_t* words) {
 #pragma unroll 1
-  for (unsigned i = lane_of_warp; i < tile_words; i += 32) out[i] = words[i];
+    for (unsigned i = lane_of_warp; i < tile_words; i += 32) words[i] = 0;
+    __syncwarp();
+    CodeSink sink{s.codes, cuda_encode::SharingWriter(words, first)};
+    walk_block(a, scan, lane, b, block, run, sink);
+    sink.writer.finish();
+    __syncwarp();
+  };
+  if (tile_words > kTileRoom) {
+    code(out);
+    return;
+  }
+  code(s.words[warp]);
+#pragma unroll 1
+  for (unsigned i = lane_of_warp; i < tile_words; i += 32) out[i] = s.words[warp][i];
 }
 
 }  // namespace

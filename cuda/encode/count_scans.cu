@@ -133,37 +133,106 @@ __device__ bool Run::walk_tile(std::uint64_t tile, const TileMarks& marks, int f
   return marks.breakers != 0 || (marks.blocks & TileMarks::kEndsInterval) != 0;
 }
 
-/// Finds the runs that begin in the warp's tile.
-__device__ void find_runs(const ScriptArgs& a, const ScanLane& lane, std::uint64_t index,
-                          EndSink counts) {
-  const TileMarks marks = load_marks(a, index);
-  // Blocks that do not continue the run of the block before: that has symbols and no end of band.
-  std::uint32_t apart = marks.breakers & ~marks.tails;
-  apart <<= 1;
-  if (lane.starts_interval) {
-    apart |= 1;
-  } else {
-    const TileMarks before = load_marks(a, index - 1);
-    apart |= (before.breakers & ~before.tails) >> 31;
+/// What a lane knows about a scan of the warp's tile.
+struct TileRuns {
+  std::uint64_t index;  ///< of the tile
+  TileMarks marks;
+  std::uint32_t firsts;  ///< blocks with which a chain begins that ends bands
+
+  __device__ TileRuns(const ScriptArgs& a, const ScanLane& lane, const ScanPlan& scan)
+      : index(lane.index(a, scan)), marks(load_marks(a, index)) {
+    // Blocks behind one that has symbols and ends no band do not continue a chain.
+    std::uint32_t apart = (marks.breakers & ~marks.tails) << 1;
+    if (lane.starts_interval) {
+      apart |= 1;
+    } else {
+      const TileMarks before = load_marks(a, index - 1);
+      apart |= (before.breakers & ~before.tails) >> 31;
+    }
+    firsts = marks.tails & (marks.breakers | apart);
   }
-  const std::uint32_t firsts = marks.tails & (marks.breakers | apart);
+  __device__ bool ends_interval() const { return marks.blocks >= TileMarks::kEndsInterval; }
+};
+
+/// Finds the runs that begin in the warp's tile, of a scan that refines.
+__device__ void find_refining_runs(const ScriptArgs& a, const TileRuns& tile, EndSink counts) {
   // Chains that end in the tile and need no cut are runs.
-  const std::uint32_t own_lane = threadIdx.x % 32, own_bit = 1u << own_lane;
-  const std::uint32_t behind = marks.breakers & ~(own_bit | (own_bit - 1));
-  const bool ends = behind != 0 || (marks.blocks & TileMarks::kEndsInterval) != 0;
-  const std::uint32_t end = behind != 0
-                                ? static_cast<std::uint32_t>(__ffs(static_cast<int>(behind)) - 1)
-                                : marks.blocks & ~TileMarks::kEndsInterval;
-  const bool is_first = (firsts & own_bit) != 0;
-  const bool is_short = is_first && ends && marks.tail_bits <= kMostRunBits;
+  const TileMarks& marks = tile.marks;
+  const std::uint32_t own_lane = threadIdx.x % 32;
+  const std::uint32_t behind = marks.breakers & ~((2u << own_lane) - 1);
+  const int blocks = static_cast<int>(marks.blocks % TileMarks::kEndsInterval);
+  const int end = behind != 0 ? __ffs(static_cast<int>(behind)) - 1 : blocks;
+  const bool is_first = (tile.firsts >> own_lane & 1) != 0;
+  const bool is_short = is_first && (behind != 0 || tile.ends_interval()) &&
+                        marks.tail_bits <= static_cast<std::uint32_t>(kMostRunBits);
   if (is_short) {
-    a.runs[index * kTileBlocks + own_lane] = static_cast<std::uint16_t>(end - own_lane);
-    emit_eob_run(static_cast<int>(end - own_lane), counts);
+    const int length = end - static_cast<int>(own_lane);
+    a.runs[tile.index * kTileBlocks + own_lane] = static_cast<std::uint16_t>(length);
+    emit_eob_run(length, counts);
   }
   Run run(a, counts);
 #pragma unroll 1
   for (unsigned left = __ballot_sync(kFullWarp, is_first && !is_short); left != 0; left &= left - 1)
-    run.walk(index, marks, __ffs(static_cast<int>(left)) - 1);
+    run.walk(tile.index, marks, __ffs(static_cast<int>(left)) - 1);
+}
+
+/// The same of all first scans of a job: lane i has the `tile` of scan i. Most chains end in the
+/// next tiles, where each lane seeks the end of its own one.
+__device__ void find_first_runs(const ScriptArgs& a, int scans, const TileRuns& tile,
+                                std::uint32_t* ends) {
+  const auto own_lane = static_cast<int>(threadIdx.x % 32);
+  const bool ends_interval = tile.ends_interval();
+  const auto blocks = static_cast<int>(tile.marks.blocks % TileMarks::kEndsInterval);
+#pragma unroll 1
+  for (int i = 0; i < scans; ++i) {
+    const std::uint32_t breakers = __shfl_sync(kFullWarp, tile.marks.breakers, i);
+    const std::uint32_t firsts = __shfl_sync(kFullWarp, tile.firsts, i);
+    const std::uint64_t index = __shfl_sync(kFullWarp, tile.index, i);
+    const std::uint32_t behind = breakers & ~((2u << own_lane) - 1);
+    if ((firsts >> own_lane & 1) == 0 || (behind == 0 && !ends_interval)) continue;
+    const int end = behind != 0 ? __ffs(static_cast<int>(behind)) - 1 : blocks;
+    a.runs[index * kTileBlocks + static_cast<unsigned>(own_lane)] =
+        static_cast<std::uint16_t>(end - own_lane);
+    EndSink counts{ends + 16 * i, 4};
+    emit_eob_run(end - own_lane, counts);
+  }
+  __syncwarp();
+  // The chain that goes on behind the tile: the last one, with no breaker behind its first block.
+  bool goes_on = own_lane < scans && !ends_interval && tile.firsts != 0;
+  int from = 0;
+  if (goes_on) {
+    from = 31 - __clz(static_cast<int>(tile.firsts));
+    goes_on = (tile.marks.breakers & ~((2u << from) - 1)) == 0;
+  }
+  constexpr int kNear = 16;
+  int length = kTileBlocks - from;
+  bool is_open = goes_on;
+  EndSink counts{ends + 16 * own_lane, 4};
+#pragma unroll 1
+  for (unsigned next = 1; next <= kNear && __any_sync(kFullWarp, is_open); ++next) {
+    if (!is_open) continue;
+    const TileMarks marks = load_marks(a, tile.index + next);
+    if (marks.breakers != 0) {
+      length += __ffs(static_cast<int>(marks.breakers)) - 1;
+      is_open = false;
+    } else {
+      length += static_cast<int>(marks.blocks % TileMarks::kEndsInterval);
+      is_open = marks.blocks < TileMarks::kEndsInterval;
+    }
+  }
+  if (goes_on && !is_open) {
+    a.runs[tile.index * kTileBlocks + static_cast<unsigned>(from)] =
+        static_cast<std::uint16_t>(length);
+    emit_eob_run(length, counts);
+  }
+#pragma unroll 1
+  for (unsigned left = __ballot_sync(kFullWarp, is_open); left != 0; left &= left - 1) {
+    const int i = __ffs(static_cast<int>(left)) - 1;
+    TileMarks marks = tile.marks;
+    marks.breakers = __shfl_sync(kFullWarp, marks.breakers, i);
+    Run run(a, {ends + 16 * i, 4});
+    run.walk(__shfl_sync(kFullWarp, tile.index, i), marks, __shfl_sync(kFullWarp, from, i));
+  }
 }
 
 /// Counts the blocks of a tile of AC.
@@ -171,20 +240,20 @@ __device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job, co
                          const ScanLane& lane) {
   const AcBlock block(a.stored, first, lane);
   CountSink counts{s.counts.row[0]};
-  EndSink ends{counts.row, 0};
   if (first.is_refinement()) {
     const BandBlock b = block.in(first);
     walk_refining_scan(b, first.ss, first.al, nullptr, counts);
+    __syncwarp();
     const std::uint32_t corrections = warp_add(static_cast<std::uint32_t>(count_bits(b.old)));
     if (threadIdx.x % 32 == 0 && corrections != 0) atomicAdd(&s.corrections, corrections);
-  } else {
-    LevelWalk(block.now, first.al, ac_of_block(a.stored, block.number), counts).count();
-    ends = {s.counts.row[JobCounts::kEndsRow], 4};
+    find_refining_runs(a, TileRuns(a, lane, first), {counts.row, 0});
+    return;
   }
+  LevelWalk(block.now, first.al, ac_of_block(a.stored, block.number), counts).count();
   __syncwarp();
-#pragma unroll 1
-  for (int i = 0; i < job.scans; ++i, ends.counts += 16)
-    find_runs(a, lane, lane.index(a, a.plan[job.scan[i]]), ends);
+  const unsigned own = threadIdx.x % 32;
+  const TileRuns tile(a, lane, a.plan[job.scan[own < job.scans ? own : 0]]);
+  find_first_runs(a, job.scans, tile, s.counts.row[JobCounts::kEndsRow]);
 }
 
 __global__ void __launch_bounds__(kThreads)

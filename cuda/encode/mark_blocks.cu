@@ -7,23 +7,13 @@ namespace zerorun {
 namespace scan_lanes {
 namespace {
 
-/// By a warp; `index`: of the tile.
-__device__ void mark_tile(const ScriptArgs& a, const ScanLane& lane, std::uint64_t index,
-                          const BandBlock& b, bool is_refinement) {
-  const std::uint64_t own = index * kTileBlocks + threadIdx.x % 32;
-  a.runs[own] = 0;
-  std::uint32_t sum = 0;
-  if (is_refinement) {
-    const auto bits = static_cast<std::uint32_t>(b.tail_bits());
-    a.tail_bits[own] = static_cast<std::uint8_t>(bits);
-    sum = warp_add(bits);
-  }
-  const std::uint32_t breakers = __ballot_sync(kFullWarp, b.breaks_run());
-  const std::uint32_t tails = __ballot_sync(kFullWarp, lane.exists && b.has_tail());
-  const auto blocks = static_cast<std::uint32_t>(__popc(__ballot_sync(kFullWarp, lane.exists)));
-  if (threadIdx.x % 32 == 0)
-    a.marks[index] = {breakers, tails, sum,
-                      blocks | (lane.ends_interval ? TileMarks::kEndsInterval : 0)};
+/// Marks of a refining scan, by a warp.
+__device__ TileMarks mark_refinement(const ScriptArgs& a, const ScanLane& lane, std::uint64_t index,
+                                     const BandBlock& b) {
+  const auto bits = static_cast<std::uint32_t>(b.tail_bits());
+  a.tail_bits[index * kTileBlocks + threadIdx.x % 32] = static_cast<std::uint8_t>(bits);
+  return {__ballot_sync(kFullWarp, b.breaks_run()),
+          __ballot_sync(kFullWarp, lane.exists && b.has_tail()), warp_add(bits), 0};
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -36,11 +26,26 @@ __global__ void __launch_bounds__(kThreads)
   const ScanLane lane(first, blockIdx.x - a.first_cta[number]);
   if (!lane.has_tile) return;
   const AcBlock block(a.stored, first, lane);
-#pragma unroll 1
-  for (int i = 0; i < job.scans; ++i) {
-    const ScanPlan& scan = a.plan[job.scan[i]];
-    mark_tile(a, lane, lane.index(a, scan), block.in(scan), scan.is_refinement());
+  // Lane i stores the marks of scan i.
+  const int own = static_cast<int>(threadIdx.x % 32);
+  const bool has_scan = own < job.scans;
+  const ScanPlan& own_scan = a.plan[job.scan[has_scan ? own : 0]];
+  const std::uint64_t index = lane.index(a, own_scan), band = own_scan.band();
+  TileMarks marks{};
+  if (first.is_refinement()) {
+    marks = mark_refinement(a, lane, index, block.in(first));
+  } else {
+#pragma unroll
+    for (int i = 0; i < CountJob::kBands; ++i) {
+      const BandBlock b(__shfl_sync(kFullWarp, band, i), block.now, 0);
+      const std::uint32_t breakers = __ballot_sync(kFullWarp, b.breaks_run());
+      const std::uint32_t tails = __ballot_sync(kFullWarp, lane.exists && b.has_tail());
+      if (own == i) marks.breakers = breakers, marks.tails = tails;
+    }
   }
+  marks.blocks = static_cast<std::uint32_t>(__popc(__ballot_sync(kFullWarp, lane.exists))) |
+                 (lane.ends_interval ? TileMarks::kEndsInterval : 0);
+  if (has_scan) a.marks[index] = marks;
 }
 
 }  // namespace

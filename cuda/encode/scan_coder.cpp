@@ -34,7 +34,6 @@ Uploads place_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout
   args.stored.ac = memory.take<std::int16_t>(blocks * kBlockSize);
   args.marks = memory.take<TileMarks>(tiles);
   args.tail_bits = memory.take<std::uint8_t>(tiles * kTileBlocks);
-  args.runs = memory.take<std::uint16_t>(tiles * kTileBlocks);
   args.specs = memory.take<HuffmanSpec>(scans * kScanTables);
   args.codes = memory.take<std::uint32_t>(scans * kScanTables * 256);
   args.bits = memory.take<std::uint64_t>(scans);
@@ -45,6 +44,7 @@ Uploads place_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout
   args.headers = memory.take<std::uint8_t>(std::uint64_t{frames} * args.header_room);
   const std::size_t first = memory.bytes();
   args.counts = memory.take<JobCounts>(std::uint64_t{frames} * args.count_jobs);
+  args.runs = memory.take<std::uint16_t>(tiles * kTileBlocks);
   args.corrections = memory.take<std::uint32_t>(scans);
   args.chunk_bits = memory.take<std::uint32_t>(std::uint64_t{frames} * args.chunks);
   args.cta_states = memory.take<std::uint64_t>(std::uint64_t{frames} * args.stream_ctas);

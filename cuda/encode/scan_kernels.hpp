@@ -50,7 +50,6 @@ struct ScriptArgs {
   std::uint64_t frame_words;  ///< likewise
   TileMarks* marks;           ///< [frames][tiles]
   std::uint8_t* tail_bits;    ///< [frames][tiles][kTileBlocks]
-  std::uint16_t* runs;        ///< likewise: blocks of the run that begins with the block, or 0
   HuffmanSpec* specs;         ///< [frames][scans][kScanTables]
   std::uint32_t* codes;  ///< [frames][scans][kScanTables][256]: a codeword, left-aligned in the
                          ///< upper 16 bits, and its length
@@ -60,7 +59,8 @@ struct ScriptArgs {
   std::uint32_t *tile_bits, *tile_at;  ///< [frames][tiles]: how many, and the number of that word
   std::uint8_t* headers;               ///< [frames][header_room]
   // Zero before the first kernel behind store_blocks(), which clears them.
-  JobCounts* counts;            ///< [frames][count_jobs]
+  JobCounts* counts;    ///< [frames][count_jobs]
+  std::uint16_t* runs;  ///< [frames][tiles][kTileBlocks]: blocks of the run that begins there
   std::uint32_t* corrections;   ///< [frames][scans]: correction bits
   std::uint32_t* chunk_bits;    ///< [frames][chunks]
   std::uint64_t* cta_states;    ///< [frames][stream_ctas], of a look-back

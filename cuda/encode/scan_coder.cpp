@@ -14,7 +14,7 @@ constexpr std::uint32_t kMostBlocks = std::uint32_t{1} << 25;
 
 /// Places of what the host sends once.
 struct Uploads {
-  ScanPlan* plan;
+  CodedScan* plan;
   std::uint8_t* parts;
   CountJob* jobs;
   ScanChoices* choices;
@@ -26,7 +26,7 @@ Uploads place_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout
   const std::uint64_t tiles = std::uint64_t{frames} * args.tiles;
   const std::uint64_t scans = std::uint64_t{frames} * args.scans;
   const std::uint64_t blocks = std::uint64_t{frames} * plan.blocks;
-  const Uploads uploads{memory.take<ScanPlan>(args.scans),
+  const Uploads uploads{memory.take<CodedScan>(args.scans),
                         memory.take<std::uint8_t>(plan.parts.size()),
                         memory.take<CountJob>(args.count_jobs), memory.take<ScanChoices>(1)};
   args.stored.dc = memory.take<std::int16_t>(blocks);

@@ -149,9 +149,11 @@ void CopyThreads::work() {
   }
 }
 
-SharedCopy::SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPiece> pieces)
+SharedCopy::SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPiece> pieces,
+                       bool is_read_soon)
     : copy_threads_(helpers > 0 && pieces.size() > 1 ? threads : nullptr),
       pieces_(pieces),
+      past_caches_(copy_threads_ != nullptr && !is_read_soon),
       copied_(std::make_unique<std::atomic<int>[]>(pieces.size())),
       seats_(static_cast<int>(
           std::min(static_cast<std::size_t>(std::max(0, helpers)), pieces.size()))) {
@@ -183,7 +185,7 @@ bool SharedCopy::take(std::size_t& piece) {
 }
 
 void SharedCopy::copy(std::size_t piece) {
-  copy_rows(pieces_[piece], copy_threads_ != nullptr);
+  copy_rows(pieces_[piece], past_caches_);
   // Sequentially consistent: with a release store, notify_one() may look for waiters before others
   // see the 1, because the stores past the caches are drained first. Then the waiting thread would
   // sleep on.

@@ -73,8 +73,10 @@ class CopyThreads {
 class SharedCopy {
  public:
   /// Without threads, or with 0 `helpers`, the caller copies alone. `pieces` outlive the object.
-  /// Copies with helpers go past the caches, because they are larger than the caches.
-  SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPiece> pieces);
+  /// Copies with helpers go past the caches, because they are larger than the caches, unless
+  /// `is_read_soon`: the CPU reads what is copied, or its pages are new, and so in the caches.
+  SharedCopy(CopyThreads* threads, int helpers, std::span<const CopyPiece> pieces,
+             bool is_read_soon = false);
   /// No helper touches the memory afterwards, whether all pieces are copied or not.
   ~SharedCopy();
   SharedCopy(const SharedCopy&) = delete;
@@ -100,6 +102,7 @@ class SharedCopy {
 
   CopyThreads* const copy_threads_;
   const std::span<const CopyPiece> pieces_;
+  const bool past_caches_;
   std::unique_ptr<std::atomic<int>[]> copied_;
   std::atomic<std::size_t> next_{0};
   std::atomic<std::size_t> released_{0};

@@ -12,7 +12,7 @@ Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stre
                            const std::uint8_t*& on_device) {
   ZR_TRY(bytes_.reserve(static_cast<std::int64_t>(data.size())));
   on_device = bytes_.data();
-  if (is_pinned(data.data()) && is_pinned(data.data() + data.size() - 1))
+  if (is_pinned_memory(data))
     return ZR_CUDA_STATUS(
         cudaMemcpyAsync(bytes_.data(), data.data(), data.size(), cudaMemcpyHostToDevice, stream));
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
@@ -23,6 +23,15 @@ Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stre
                                 cudaMemcpyHostToDevice, stream));
   }
   return Status::ok();
+}
+
+bool ScanUpload::is_pinned_memory(std::span<const std::uint8_t> data) {
+  const auto* const end = data.data() + data.size();
+  for (const auto& known : pinned_)
+    if (data.data() >= known.data() && end <= known.data() + known.size()) return true;
+  if (!is_pinned(data.data()) || !is_pinned(end - 1)) return false;
+  pinned_ = {data, pinned_[0]};
+  return true;
 }
 
 namespace {

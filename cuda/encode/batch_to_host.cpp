@@ -15,12 +15,13 @@ std::size_t likely_room(const ConstFrameView& frame) {
   return round_up(pixels / 4 * 3 + (std::size_t{64} << 10), PackStreamsArgs::kStep);
 }
 
-/// Rooms of a group: a quarter of the batch, so that the steps overlap, within these limits. 8 MiB
-/// are 5 frames of 1920x1080, which a launch takes; 32 MiB are 5 of 3840x2160.
-constexpr std::size_t kMostRoom = std::size_t{32} << 20;
-std::size_t group_room(std::size_t batch_room) {
+/// The most rooms of a group: 10 frames of 1920x1080, two launches, or 2 of 3840x2160.
+constexpr std::size_t kMostRoom = std::size_t{16} << 20;
+
+/// Groups of a batch, so that the steps overlap: four, unless their rooms are small or large.
+std::size_t count_groups(std::size_t batch_room) {
   constexpr std::size_t kLeast = std::size_t{8} << 20;
-  return std::clamp(batch_room / 4, kLeast, kMostRoom);
+  return ceil_div(batch_room, std::clamp(batch_room / 4, kLeast, kMostRoom));
 }
 
 /// Memory that grows makes all wait for milliseconds, so it takes large steps.
@@ -57,13 +58,18 @@ Status BatchToHost::run(std::span<const ConstFrameView> frames, const StreamMemo
   ZR_TRY(prepare());
   struct SettleUnlessDone {
     BatchToHost& batch;
-    cudaStream_t stream;
     bool done = false;
     ~SettleUnlessDone() {
-      if (!done) batch.settle(stream);
+      if (!done) batch.settle();
     }
-  } settled{*this, stream};
-  const Batch batch{frames, memory, encode, threads, stream};
+  } settled{*this};
+  coders_[0].stream = stream;
+  coders_[1].stream = second_.get();
+  if (frames.size() > 1) {
+    ZR_CUDA_TRY(cudaEventRecord(begun_.get(), stream));
+    ZR_CUDA_TRY(cudaStreamWaitEvent(second_.get(), begun_.get()));
+  }
+  const Batch batch{frames, memory, encode, threads};
   std::vector<Item> items;
   items.reserve(frames.size());
   for (std::size_t i = 0; i < frames.size(); ++i) items.push_back({i, likely_room(frames[i])});
@@ -80,7 +86,9 @@ Status BatchToHost::run(std::span<const ConstFrameView> frames, const StreamMemo
 
 Status BatchToHost::prepare() {
   if (copy_stream_.get() != nullptr) return Status::ok();
-  ZR_TRY(sizes_.reserve(kMaxFrames));
+  for (Coder& coder : coders_) ZR_TRY(coder.sizes.reserve(kMaxFrames));
+  ZR_TRY(begun_.create(cudaEventDisableTiming));
+  ZR_TRY(second_.create());
   for (Group& group : groups_) {
     ZR_TRY(group.sizes.reserve(kMaxFrames));
     ZR_TRY(group.coded.create(cudaEventDisableTiming));
@@ -90,34 +98,36 @@ Status BatchToHost::prepare() {
   return copy_stream_.create();  // the last: what fails is prepared again
 }
 
-/// While one group is coded, the one before it crosses the bus, and the one before that is handed
-/// over.
+/// While two groups are coded, the one before them crosses the bus, and the one before that is
+/// handed over.
 Status BatchToHost::deliver(const Batch& batch, std::span<const Item> items) {
   std::size_t all = 0;
   for (const Item& item : items) all += item.room;
-  const std::size_t most = group_room(all);
-  std::size_t begun = 0, fetched = 0, done = 0;
+  const std::size_t share = all / std::max<std::size_t>(count_groups(all), 1) + 1;
+  std::size_t begun = 0, fetched = 0, done = 0, taken = 0;
   while (!items.empty() || done < begun) {
-    const bool begins = !items.empty();
-    if (begins) {
+    if (!items.empty()) {
       std::size_t count = 0, room = 0;
       while (count < std::min(items.size(), std::size_t{kMaxFrames}) &&
-             (count == 0 || room + items[count].room <= most))
+             (count == 0 || (room + items[count].room <= kMostRoom &&
+                             taken + room + items[count].room / 2 <= share * (begun + 1))))
         room += items[count++].room;
-      ZR_TRY(code(batch, groups_[begun % kGroups], items.first(count)));
+      taken += room;
+      ZR_TRY(code(batch, begun++, items.first(count)));
       items = items.subspan(count);
-      ++begun;
     }
-    // The group that was begun just now stays with the device until the next turn.
+    if (!items.empty() && begun - fetched < kCoders) continue;
     const std::size_t next = fetched;
-    if (fetched < begun - (begins ? 1 : 0)) ZR_TRY(fetch(groups_[fetched++ % kGroups]));
+    if (fetched < begun) ZR_TRY(fetch(groups_[fetched++ % kGroups]));
     if (done < next) ZR_TRY(hand_over(batch, groups_[done++ % kGroups]));
   }
   for (Group& group : groups_) finish(group);
   return Status::ok();
 }
 
-Status BatchToHost::code(const Batch& batch, Group& group, std::span<const Item> items) {
+Status BatchToHost::code(const Batch& batch, std::size_t number, std::span<const Item> items) {
+  Group& group = groups_[number % kGroups];
+  Coder& coder = coders_[number % kCoders];
   group.items = items;
   PackStreamsArgs args{};
   std::size_t room = 0;
@@ -125,23 +135,23 @@ Status BatchToHost::code(const Batch& batch, Group& group, std::span<const Item>
     args.room[args.streams++] = item.room;
     room += item.room;
   }
-  ZR_TRY(reserve_in_steps(rooms_, room));
+  ZR_TRY(reserve_in_steps(coder.rooms, room));
   ZR_TRY(reserve_in_steps(group.packed, room));
   std::vector<DeviceEncodeJob> jobs;
-  std::uint8_t* at = rooms_.data();
+  std::uint8_t* at = coder.rooms.data();
   for (const Item& item : items) {
     static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
     jobs.push_back({batch.frames[item.frame], reinterpret_cast<std::byte*>(at), item.room,
-                    reinterpret_cast<std::size_t*>(sizes_.data() + jobs.size())});
+                    reinterpret_cast<std::size_t*>(coder.sizes.data() + jobs.size())});
     at += item.room;
   }
-  ZR_TRY(batch.encode(jobs, batch.stream));
-  args.rooms = rooms_.data();
+  ZR_TRY(batch.encode(jobs, number % kCoders, coder.stream));
+  args.rooms = coder.rooms.data();
   args.packed = group.packed.data();
-  args.sizes = sizes_.data();
+  args.sizes = coder.sizes.data();
   args.sizes_on_host = group.sizes.data();
-  ZR_TRY(pack_streams(args, batch.stream));
-  return ZR_CUDA_STATUS(cudaEventRecord(group.coded.get(), batch.stream));
+  ZR_TRY(pack_streams(args, coder.stream));
+  return ZR_CUDA_STATUS(cudaEventRecord(group.coded.get(), coder.stream));
 }
 
 /// Enqueues the copy of all streams of the group to pinned memory.
@@ -183,7 +193,7 @@ Status BatchToHost::hand_over(const Batch& batch, Group& group) {
     from += round_up(stream.bytes, PackStreamsArgs::kStep);
   }
   const int helpers = helpers_for(batch.threads, bytes);
-  group.copy.emplace(copy_threads_.get(), helpers, group.pieces);
+  group.copy.emplace(copy_threads_.get(), helpers, group.pieces, true);
   group.copy->release(group.pieces.size());
   if (helpers == 0) finish(group);
   return Status::ok();
@@ -213,9 +223,9 @@ void BatchToHost::finish(Group& group) {
 }
 
 /// After an error: nothing touches the memory of the caller or of the groups any more.
-void BatchToHost::settle(cudaStream_t stream) noexcept {
+void BatchToHost::settle() noexcept {
   for (Group& group : groups_) group.copy.reset();
-  ignore_failure(cudaStreamSynchronize(stream));
+  for (const Coder& coder : coders_) ignore_failure(cudaStreamSynchronize(coder.stream));
   if (copy_stream_.get() != nullptr) ignore_failure(cudaStreamSynchronize(copy_stream_.get()));
 }
 

@@ -20,13 +20,17 @@
 
 namespace zerorun {
 
-/// Keeps its memory between batches: 4 times the rooms of a group on the device, and 3 times the
+/// Keeps its memory between batches: 6 times the rooms of a group on the device, and 4 times the
 /// streams of a group in pinned memory. A frame has a room of 3/4 byte a pixel and 64 KiB, and a
-/// group rooms of at most 32 MiB, or a single frame.
+/// group rooms of about 16 MiB at most, or a single frame.
 class BatchToHost {
  public:
-  /// Enqueues the coding of frames, as DeviceEncoder::encode_batch().
-  using Encode = std::function<Status(std::span<const DeviceEncodeJob>, cudaStream_t)>;
+  /// Encoders that take turns, each on a stream of its own, so that the last CTAs of one group run
+  /// beside the first of the next.
+  static constexpr std::size_t kCoders = 2;
+  /// Enqueues the coding of frames by one of them, as DeviceEncoder::encode_batch().
+  using Encode =
+      std::function<Status(std::span<const DeviceEncodeJob>, std::size_t coder, cudaStream_t)>;
 
   /// DeviceEncoder::encode_to_host(). `threads` as EncodeParams::threads.
   Status run(std::span<const ConstFrameView> frames, const StreamMemory& memory,
@@ -41,7 +45,12 @@ class BatchToHost {
     const StreamMemory& memory;
     const Encode& encode;
     int threads;
+  };
+  /// What the groups of an encoder use one behind the other.
+  struct Coder {
     cudaStream_t stream;
+    DeviceBuffer<std::uint8_t> rooms;
+    DeviceBuffer<std::uint64_t> sizes;
   };
   struct Group {
     std::span<const Item> items;
@@ -55,19 +64,19 @@ class BatchToHost {
 
   Status prepare();
   Status deliver(const Batch& batch, std::span<const Item> items);
-  Status code(const Batch& batch, Group& group, std::span<const Item> items);
+  Status code(const Batch& batch, std::size_t number, std::span<const Item> items);
   Status fetch(Group& group);
   Status hand_over(const Batch& batch, Group& group);
   Status wait_for(const Event& event);
   static void finish(Group& group);
-  void settle(cudaStream_t stream) noexcept;
+  void settle() noexcept;
 
-  /// While one is coded, one crosses the bus, and one is copied by the CPU.
-  static constexpr std::size_t kGroups = 3;
+  /// While each encoder has one, one crosses the bus, and one is copied by the CPU.
+  static constexpr std::size_t kGroups = kCoders + 2;
   std::array<Group, kGroups> groups_;
-  DeviceBuffer<std::uint8_t> rooms_;
-  DeviceBuffer<std::uint64_t> sizes_;
-  Stream copy_stream_;
+  std::array<Coder, kCoders> coders_;
+  Event begun_;  ///< behind what the caller's stream has to do before the batch
+  Stream second_, copy_stream_;
   std::shared_ptr<CopyThreads> copy_threads_;
   std::vector<Item> too_large_;  ///< for their rooms, with the sizes that they have
 };

@@ -15,19 +15,83 @@
 namespace zerorun {
 
 struct DeviceEncoder::Impl {
-  EncodeParams params;
-  FrameEncoder encoder;
-  SizedEncoder sized;                // instead, where params has a size
-  std::optional<EncodeSetup> setup;  // of the last frame's shape
-  Event done;                        // behind the last frame: the next one uses the same memory
-  bool used = false;
-  unsigned long long last_stream = 0;  // of the last frame: only another stream has to wait for it
-  BatchToHost to_host;
-
-  ~Impl() {
-    const DeviceGuard guard(params.device);
-    if (used) ignore_failure(cudaEventSynchronize(done.get()));
+  static FrameJob to_frame_job(const DeviceEncodeJob& job) {
+    static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+    return {job.frame,
+            {reinterpret_cast<std::uint8_t*>(job.out), job.capacity,
+             reinterpret_cast<std::uint64_t*>(job.size)}};
   }
+
+  /// An encoder whose frames follow each other.
+  struct FrameQueue {
+    FrameEncoder encoder;
+    SizedEncoder sized;                // instead, where the parameters have a size
+    std::optional<EncodeSetup> setup;  // of the last frame's shape
+    Event done;                        // behind the last frame: the next one uses the same memory
+    bool used = false;
+    unsigned long long last_stream = 0;  // of the last frame: only another one waits for it
+
+    ~FrameQueue() {
+      if (used) ignore_failure(cudaEventSynchronize(done.get()));
+    }
+
+    Status enqueue_behind_last(const EncodeParams& wanted, std::span<const DeviceEncodeJob> jobs,
+                               cudaStream_t stream) {
+      unsigned long long id = 0;
+      ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
+      if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
+      last_stream = id;
+      const Status enqueued = enqueue(wanted, jobs, stream);
+      // After an error too, because some kernels may be under way.
+      const cudaError_t error = cudaEventRecord(done.get(), stream);
+      used = true;
+      if (!enqueued) return enqueued;
+      return ZR_CUDA_STATUS(error);
+    }
+
+    bool is_prepared(const ConstFrameView& frame) const {
+      return setup && same_size(*setup, frame);
+    }
+
+   private:
+    /// Frames of one shape that follow each other are enqueued together.
+    Status enqueue(const EncodeParams& wanted, std::span<const DeviceEncodeJob> jobs,
+                   cudaStream_t stream) {
+      while (!jobs.empty()) {
+        ZR_TRY(prepare(wanted, jobs.front().frame));
+        if (wanted.size.any()) {
+          ZR_TRY(sized.enqueue(to_frame_job(jobs.front()), nullptr, stream));
+          jobs = jobs.subspan(1);
+          continue;
+        }
+        const auto most = static_cast<std::size_t>(frames_of_launch(setup->layout.blocks()));
+        std::array<FrameJob, kMaxFrames> alike;
+        std::size_t count = 0;
+        for (; count < std::min(most, jobs.size()) && is_prepared(jobs[count].frame); ++count)
+          alike[count] = to_frame_job(jobs[count]);
+        ZR_TRY(encoder.enqueue(*setup, {alike.data(), count}, stream));
+        jobs = jobs.subspan(count);
+      }
+      return Status::ok();
+    }
+
+    Status prepare(const EncodeParams& wanted, const ConstFrameView& frame) {
+      if (is_prepared(frame)) return Status::ok();
+      setup.reset();
+      auto fresh = make_encode_setup(wanted, frame.format, frame.width, frame.height);
+      if (!fresh) return fresh.status();
+      if (wanted.size.any())
+        ZR_TRY(sized.set(wanted, *fresh));
+      else
+        encoder.set_header(wanted, *fresh);
+      setup = *fresh;
+      return Status::ok();
+    }
+  };
+
+  EncodeParams params;
+  std::array<FrameQueue, BatchToHost::kCoders> queues;  // all but the first for batches to the host
+  BatchToHost to_host;
 
   Status encode(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
     const ConstFrameView* checked = nullptr;
@@ -39,7 +103,7 @@ struct DeviceEncoder::Impl {
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
     ZR_TRY(check_stream(stream));
-    return enqueue_behind_last(jobs, stream);
+    return queues[0].enqueue_behind_last(params, jobs, stream);
   }
 
   Status encode_to_host(std::span<const ConstFrameView> frames, const StreamMemory& memory,
@@ -51,30 +115,18 @@ struct DeviceEncoder::Impl {
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
     ZR_TRY(check_stream(stream));
-    const auto encode = [this](std::span<const DeviceEncodeJob> jobs, cudaStream_t on) {
-      return enqueue_behind_last(jobs, on);
+    const auto encode = [this](std::span<const DeviceEncodeJob> jobs, std::size_t coder,
+                               cudaStream_t on) {
+      return queues[coder].enqueue_behind_last(params, jobs, on);
     };
     return to_host.run(frames, memory, encode, params.threads, stream);
   }
 
  private:
-  Status enqueue_behind_last(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
-    unsigned long long id = 0;
-    ZR_CUDA_TRY(cudaStreamGetId(stream, &id));
-    if (used && id != last_stream) ZR_CUDA_TRY(cudaStreamWaitEvent(stream, done.get()));
-    last_stream = id;
-    const Status enqueued = enqueue(jobs, stream);
-    // After an error too, because some kernels may be under way.
-    const cudaError_t error = cudaEventRecord(done.get(), stream);
-    used = true;
-    if (!enqueued) return enqueued;
-    return ZR_CUDA_STATUS(error);
-  }
-
   /// Finds what is wrong before anything is enqueued. `checked`: a frame whose shape was checked.
   Status check(const ConstFrameView& frame, const ConstFrameView*& checked) const {
     ZR_TRY(validate(frame));
-    if (is_prepared(frame) || (checked != nullptr && same_size(*checked, frame)))
+    if (queues[0].is_prepared(frame) || (checked != nullptr && same_size(*checked, frame)))
       return Status::ok();
     const auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
     if (!fresh) return fresh.status();
@@ -89,48 +141,6 @@ struct DeviceEncoder::Impl {
     return Status(Errc::invalid_argument,
                   "the stream is being captured; the encoder uses other memory for every second "
                   "frame, so that a captured call could not be replayed");
-  }
-
-  /// Frames of one shape that follow each other are enqueued together.
-  Status enqueue(std::span<const DeviceEncodeJob> jobs, cudaStream_t stream) {
-    while (!jobs.empty()) {
-      ZR_TRY(prepare(jobs.front().frame));
-      if (params.size.any()) {
-        ZR_TRY(sized.enqueue(to_frame_job(jobs.front()), nullptr, stream));
-        jobs = jobs.subspan(1);
-        continue;
-      }
-      const auto most = static_cast<std::size_t>(frames_of_launch(setup->layout.blocks()));
-      std::array<FrameJob, kMaxFrames> alike;
-      std::size_t count = 0;
-      for (; count < std::min(most, jobs.size()) && is_prepared(jobs[count].frame); ++count)
-        alike[count] = to_frame_job(jobs[count]);
-      ZR_TRY(encoder.enqueue(*setup, {alike.data(), count}, stream));
-      jobs = jobs.subspan(count);
-    }
-    return Status::ok();
-  }
-
-  static FrameJob to_frame_job(const DeviceEncodeJob& job) {
-    static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
-    return {job.frame,
-            {reinterpret_cast<std::uint8_t*>(job.out), job.capacity,
-             reinterpret_cast<std::uint64_t*>(job.size)}};
-  }
-
-  bool is_prepared(const ConstFrameView& frame) const { return setup && same_size(*setup, frame); }
-
-  Status prepare(const ConstFrameView& frame) {
-    if (is_prepared(frame)) return Status::ok();
-    setup.reset();
-    auto fresh = make_encode_setup(params, frame.format, frame.width, frame.height);
-    if (!fresh) return fresh.status();
-    if (params.size.any())
-      ZR_TRY(sized.set(params, *fresh));
-    else
-      encoder.set_header(params, *fresh);
-    setup = *fresh;
-    return Status::ok();
   }
 };
 
@@ -155,7 +165,7 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
     ZR_TRY(current_limits().status());
     auto impl = std::make_unique<Impl>();
     impl->params = params;
-    ZR_TRY(impl->done.create(cudaEventDisableTiming));
+    for (auto& queue : impl->queues) ZR_TRY(queue.done.create(cudaEventDisableTiming));
     return DeviceEncoder(std::move(impl));
   });
 }

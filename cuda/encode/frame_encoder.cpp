@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "codec/base/pixel_rows.hpp"
-#include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/tuning.hpp"
+#include "cuda/stages/color_subsample.hpp"
 #include "cuda/stages/optimal_huffman.hpp"
 
 namespace zerorun {
@@ -334,33 +334,31 @@ Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const Frame
     args.width[c] = in_place ? component.width : plane_stride(component);
     args.height[c] = component.height;
   }
-  if (!setup.planes_are_components) ZR_TRY(announce(probe, "color_subsample"));
-  for (std::size_t f = 0; f < jobs.size(); ++f)
-    ZR_TRY(make_plane(setup, jobs[f].frame, f, stream, args));
-  return Status::ok();
-}
-
-Status FrameEncoder::make_plane(const EncodeSetup& setup, const ConstFrameView& frame,
-                                std::size_t number, cudaStream_t stream, CodeTilesArgs& args) {
   const ScanLayout& layout = setup.layout;
   if (setup.planes_are_components) {
-    for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c)
-      args.plane[number][c] = {frame.data[c], frame.stride_bytes[c]};
+    for (std::size_t f = 0; f < jobs.size(); ++f)
+      for (std::size_t c = 0; c < static_cast<std::size_t>(layout.components); ++c)
+        args.plane[f][c] = {jobs[f].frame.data[c], jobs[f].frame.stride_bytes[c]};
     return Status::ok();
   }
-  ColorSubsampleArgs args_of_stage{frame, layout.components, setup.h_max, setup.v_max, {},
-                                   0,     frame.height};
-  args.plane[number][0] = {frame.data[0], frame.stride_bytes[0]};
+  ZR_TRY(announce(probe, "color_subsample"));
+  const ConstFrameView& first = jobs[0].frame;
+  ColorSubsampleArgs made{first, layout.components, setup.h_max, setup.v_max, {}, 0, first.height};
+  PlaneOffsets step{};
+  std::array<ConstFrameView, kMaxFrames> frames;
+  for (std::size_t f = 0; f < jobs.size(); ++f) {
+    frames[f] = jobs[f].frame;
+    args.plane[f][0] = {frames[f].data[0], frames[f].stride_bytes[0]};
+  }
   for (int c = has_luma_plane(setup) ? 1 : 0; c < layout.components; ++c) {
     const auto& component = layout.component[c];
     const std::int32_t stride = plane_stride(component);
-    std::uint8_t* const plane =
-        planes_[c].data() + static_cast<std::int64_t>(number) * plane_bytes(component);
-    args_of_stage.plane[c] = {plane, stride, stride, component.height};
-    args.plane[number][c] = {plane, stride};
+    step.of[c] = plane_bytes(component);
+    made.plane[c] = {planes_[c].data(), stride, stride, component.height};
+    for (std::size_t f = 0; f < jobs.size(); ++f)
+      args.plane[f][c] = {planes_[c].data() + static_cast<std::int64_t>(f) * step.of[c], stride};
   }
-  Exec exec = cuda_exec(stream, scratch_);
-  return color_subsample_cuda(args_of_stage, exec);
+  return color_subsample_frames(made, {frames.data(), jobs.size()}, step, stream);
 }
 
 Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {

@@ -10,7 +10,6 @@
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "cuda/base/launch_graphs.hpp"
-#include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/encode/assemble.hpp"
 #include "cuda/encode/code_tiles.hpp"
@@ -125,8 +124,6 @@ class FrameEncoder {
   Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                      const StepProbe& probe, CodeTilesArgs& args);
-  Status make_plane(const EncodeSetup& setup, const ConstFrameView& frame, std::size_t number,
-                    cudaStream_t stream, CodeTilesArgs& args);
   Status make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream);
   /// Destinations of the code tables that a scan uses.
   int destinations() const { return setup_->layout.components == 1 ? 1 : 2; }
@@ -143,7 +140,6 @@ class FrameEncoder {
   Turn turn_{};
   LaunchGraphs graphs_;
   LaunchGraphs::Key key_;
-  Scratch scratch_;
   ScanCoder scans_;  // of progressive frames
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;

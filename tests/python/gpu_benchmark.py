@@ -41,6 +41,8 @@ SHAPES = {"500x375": (375, 500), "1920x1080": (1080, 1920), "3840x2160": (2160, 
 MOST_DIFFERENCE = 1.0
 # A peer's stream may be so much farther from its picture than zerorun's.
 MOST_DECIBELS = 1.0
+# Calls before those that count. Decoders of pictures of many sizes take memory in the first ones.
+WARM = 5
 wrong = []
 
 
@@ -170,11 +172,11 @@ def row(title, calls, count, check, rounds):
     failures += [found] * bool(found)
     results.clear()
     times = {name: [] for name in calls}
-    for turn in range(rounds + 2):
+    for turn in range(rounds + WARM):
         names = list(calls)
         for name in names[turn % len(names):] + names[:turn % len(names)]:
             seconds = timed(calls[name])
-            if turn >= 2:  # the first two warm up
+            if turn >= WARM:
                 times[name].append(seconds)
     cells = [f"{statistics.median(times[name]) / count * 1e6:.1f}" if name in times else "-" for name in NAMES]
     print(f"| {title} | " + " | ".join(cells) + " |" + "".join(f" WRONG: {f}" for f in failures), flush=True)
@@ -257,7 +259,7 @@ def print_ways(title, tensor, count, rounds):
             if any(r != jpeg if isinstance(r, bytes) else not np.array_equal(on_host(r), pixels) for r in results):
                 wrong.append(f"{name}: not the bytes or samples of the CPU")
             del results
-            seconds = statistics.median([timed(call) for _ in range(rounds + 2)][2:])
+            seconds = statistics.median([timed(call) for _ in range(rounds + WARM)][WARM:])
             print(f"| `{name}` | {seconds / pictures * 1e6:.1f} | {kernel_seconds(call) / pictures * 1e6:.1f} |",
                   flush=True)
 

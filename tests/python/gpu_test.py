@@ -446,6 +446,39 @@ def test_memory_of_decoded_arrays_comes_back():
     assert used() - before < 256 << 20
 
 
+def test_memory_of_dropped_arrays_is_used_again():
+    """By the next calls alone, and never that of an array that is still there."""
+    images = [picture("rgb24", 100 + 90 * i, 300, i) for i in range(12)]
+    jpegs = [zerorun.encode(image, device="cpu") for image in images]
+    wanted = [zerorun.decode(jpeg, device="cpu") for jpeg in jpegs]
+
+    def places(arrays):
+        return {array.__cuda_array_interface__["data"][0] for array in arrays}
+
+    def decoded(**options):
+        arrays = zerorun.decode_batch(jpegs, device="cuda", **options)
+        assert all(same(array.numpy(), pixels) for array, pixels in zip(arrays, wanted))
+        return arrays
+    zerorun.release_memory()
+    first = decoded()
+    used = places(first)
+    assert len(used) == len(first)
+    del first
+    for workers in (0, 1, 5):
+        held = decoded(workers=workers)
+        assert places(held) == used
+        others = [decoded(), [zerorun.decode(jpeg, device="cuda") for jpeg in jpegs]]
+        assert not any(places(arrays) & used for arrays in others)
+        assert all(same(array.numpy(), pixels) for array, pixels in zip(held, wanted))
+        del held, others
+        zerorun.release_memory()
+        used = places(decoded())
+    stream = ctypes.c_void_p()
+    cuda("cudaStreamCreate", ctypes.byref(stream))
+    decoded(stream=stream.value)
+    cuda("cudaStreamDestroy", stream)
+
+
 def test_torch():
     torch = pytest.importorskip("torch")
     image = picture("rgb24", 333, 222)

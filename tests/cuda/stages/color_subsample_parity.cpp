@@ -1,6 +1,6 @@
 // CPU and CUDA make the same component planes of every pixel format and sampling.
 // SPDX-License-Identifier: MIT
-#include "codec/encode/color_subsample.hpp"
+#include "cuda/stages/color_subsample.hpp"
 
 #include <memory>
 
@@ -13,13 +13,13 @@ namespace {
 /// A frame's planes in device memory, as far as they reach: nothing in front or behind.
 class DeviceFrame {
  public:
-  explicit DeviceFrame(const TestFrame& frame) {
+  explicit DeviceFrame(const TestFrame& frame, std::size_t gap = 3) {
     const ConstFrameView host = frame.view();
     view_ = {host.format, host.width, host.height, {}, {}};
     for (int p = 0; p < plane_count(host.format); ++p) {
       const auto plane = static_cast<std::size_t>(p);
-      // An odd pitch, so that no alignment is relied upon.
-      const std::size_t pitch = frame.row_bytes(p) + 3;
+      // A gap of 3: an odd pitch, so that no alignment is relied upon.
+      const std::size_t pitch = frame.row_bytes(p) + gap;
       const auto rows = static_cast<std::size_t>(frame.rows(p));
       std::vector<std::uint8_t> bytes(pitch * (rows - 1) + frame.row_bytes(p), 0x5A);
       for (std::size_t y = 0; y < rows; ++y)
@@ -142,6 +142,43 @@ TEST_F(ColorSubsampleParity, EveryColour) {
     const EncodeSetup setup = setup_for(params, PixelFormat::rgb24, 256, 256);
     ASSERT_EQ(by_cuda(setup, frame, 256), by_cpu(setup, frame));
   }
+}
+
+/// More frames than a launch takes, each with rows of its own length; RGB goes many at a time.
+TEST_F(ColorSubsampleParity, ManyFrames) {
+  constexpr std::size_t kFrames = 35;
+  for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::xbgr32, PixelFormat::nv12})
+    for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444, Subsampling::gray}) {
+      SCOPED_TRACE(testing::Message() << name(format) << " to " << name(sampling));
+      EncodeParams params;
+      params.subsampling = sampling;
+      const EncodeSetup setup = setup_for(params, format, 547, 9);
+      std::vector<TestFrame> frames;
+      std::vector<DeviceFrame> on_device;
+      std::vector<ConstFrameView> views;
+      for (std::size_t f = 0; f < kFrames; ++f) {
+        frames.push_back(make_frame(Content::noise, format, 547, 9, f));
+        views.push_back(on_device.emplace_back(frames[f], f).view());
+      }
+      ColorSubsampleArgs args = make_args(setup, views[0]);
+      std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> buffers;
+      PlaneOffsets step{};
+      for (int c = 0; c < args.components; ++c) {
+        const std::size_t bytes = plane_bytes(args.plane[c]);
+        step.of[c] = static_cast<std::int64_t>(bytes);
+        buffers.push_back(std::make_unique<DeviceArray<std::uint8_t>>(kFrames * bytes));
+        args.plane[c].data = buffers.back()->data();
+      }
+      ASSERT_TRUE(color_subsample_frames(args, views, step, nullptr));
+      for (std::size_t c = 0; c < buffers.size(); ++c) {
+        std::vector<std::uint8_t> expected;
+        for (const TestFrame& frame : frames) {
+          const std::vector<std::uint8_t> plane = by_cpu(setup, frame)[c];
+          expected.insert(expected.end(), plane.begin(), plane.end());
+        }
+        ASSERT_EQ(buffers[c]->to_host(), expected) << "component " << c;
+      }
+    }
 }
 
 }  // namespace

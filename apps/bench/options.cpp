@@ -68,6 +68,9 @@ void add_case_options(CLI::App& command, Options& options) {
             "(which OpenCV takes), rgb24, nv12, yuyv422 and the others by FFmpeg's names");
   what.list("--huffman", options.tables, "standard,optimal", "standard",
             "Tables of T.81 Annex K, or made for each frame");
+  what.list("--scans", options.scans, "baseline,progressive", "baseline",
+            "One scan, or progressive ones with tables made for each: chosen for size by zerorun, "
+            "the usual ones by libjpeg-turbo; other peers are left out");
   what.list("--tunes", options.tunes, "exact,photo,text,psnr", "exact",
             "What zerorun decides coefficients for, as for encode; peers do as always");
   what.list("--effort", options.efforts, "fast,best", "fast", "How they are decided");
@@ -250,11 +253,13 @@ void normalise(Case& what) {
   if (what.streams != Streams::zerorun) what.tune = Tune::exact;
   if (what.tune == Tune::exact) what.effort = Effort::fast;
   if (what.target_size != 0) what.quality = Case{}.quality;
+  if (what.progressive) what.huffman = HuffmanTables::optimal;
   if (what.streams != Streams::input) return;
   const Case plain;
   what.sampling = plain.sampling;
   what.quality = plain.quality;
   what.huffman = plain.huffman;
+  what.progressive = false;
   if (what.planar) what.pixels = plain.pixels;
 }
 
@@ -381,6 +386,13 @@ std::vector<Case> cases_of(const Options& options, const std::string& input) {
     c.huffman =
         value_of<HuffmanTables>("--huffman", v, {HuffmanTables::standard, HuffmanTables::optimal});
   });
+  with_each(options.scans, [&options](Case& c, const auto& v) {
+    c.progressive = v == "progressive";
+    if (c.progressive && options.files)
+      fail(Exit::usage, "--scans progressive does not go with --files");
+    if (!c.progressive && v != "baseline")
+      fail(Exit::usage, "--scans: '" + v + "' is not one of baseline, progressive");
+  });
   with_each(options.tunes, [](Case& c, const auto& v) {
     c.tune = value_of<Tune>("--tunes", v, {std::begin(kAllTunes), std::end(kAllTunes)});
   });
@@ -440,12 +452,12 @@ std::string command_text(const Options& options, const Selection& selection) {
     return fmt::format("zerorun bench --primitives{} --device cuda:{}",
                        options.quick ? " --quick" : "", selection.cuda.front());
   std::string text = fmt::format(
-      "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --tunes {} "
-      "--effort {} --restart {} --streams {} --device {} --threads {} {}",
+      "zerorun bench '{}' --operation {} --pixels {} {} --subsampling {} --huffman {} --scans {} "
+      "--tunes {} --effort {} --restart {} --streams {} --device {} --threads {} {}",
       join(options.inputs, "' '"), join(options.operations), join(options.pixels),
-      goal_text(options), join(options.samplings), join(options.tables), join(options.tunes),
-      join(options.efforts), join(options.restarts), join(options.streams), devices_text(selection),
-      join(selection.threads), limits_text(options));
+      goal_text(options), join(options.samplings), join(options.tables), join(options.scans),
+      join(options.tunes), join(options.efforts), join(options.restarts), join(options.streams),
+      devices_text(selection), join(selection.threads), limits_text(options));
   if (!selection.cuda.empty() || !selection.teams.empty())
     text += fmt::format(" --in-flight {} --batch {} --peer-threads {} --peer-batch {}",
                         join(selection.in_flight), join(selection.batches),
@@ -467,6 +479,7 @@ std::string command_of(const Options& all, const Selection& selection, const Cas
   options.qualities = {what.quality};
   options.samplings = {std::string(zerorun::name(what.sampling))};
   options.tables = {name(what.huffman)};
+  options.scans = {what.progressive ? "progressive" : "baseline"};
   options.tunes = {std::string(zerorun::name(what.tune))};
   options.efforts = {std::string(zerorun::name(what.effort))};
   options.restarts = {what.restart};

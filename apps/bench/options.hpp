@@ -26,6 +26,7 @@ struct Options {
   std::vector<int> qualities = {90};
   Words samplings = {"420"};
   Words tables = {"standard"};
+  Words scans = {"baseline"};
   Words tunes = {"exact"}, efforts = {"fast"};
   Words restarts = {"auto"};
   Words streams = {"zerorun"};

@@ -45,6 +45,7 @@ struct Case {
   int quality = 90;
   std::int64_t target_size = 0;  ///< bytes of each stream, instead of `quality`; 0: none
   HuffmanTables huffman = HuffmanTables::standard;
+  bool progressive = false;
   Tune tune = Tune::exact;  ///< of zerorun's streams, as `effort`
   Effort effort = Effort::fast;
   std::string restart = "auto";

@@ -3,9 +3,10 @@
 #include "codec/encode/progressive_scan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "codec/arith/symbol.hpp"
 #include "codec/base/multiversion.hpp"
@@ -33,8 +34,9 @@ class CountSink {
   }
   void bits(std::uint64_t, int count) { extra_ += static_cast<std::uint64_t>(count); }
   void end_interval(bool) {}
-  static constexpr bool kWrites = false;
   void finish() { counts_.extra_bits += extra_; }
+
+  static constexpr bool kWrites = false;
 
  private:
   ScanCounts& counts_;
@@ -77,9 +79,10 @@ class BitSink {
     *out_++ = 0xFF;
     *out_++ = static_cast<std::uint8_t>(marker::kRst0 + interval_++ % 8);
   }
-  static constexpr bool kWrites = true;
   void finish() {}
   const std::uint8_t* end() const { return out_; }
+
+  static constexpr bool kWrites = true;
 
  private:
   /// 1..32 bits.
@@ -342,130 +345,90 @@ template <typename Sink>
   sink.finish();
 }
 
-/// The zone of an index is the number of cuts in front of it.
-constexpr std::array<std::uint8_t, kBlockSize> kZones = [] {
-  std::array<std::uint8_t, kBlockSize> zones{};
-  for (std::size_t k = 0; k < kBlockSize; ++k)
-    for (const int cut : kAcCuts)
-      if (static_cast<int>(k) > cut) ++zones[k];
-  return zones;
-}();
-
-/// Counts of the symbols of one scan, or of a part of it.
-struct CoefficientCounts {
-  std::uint32_t count[256] = {};
-
-  /// `times` may be -1, as unsigned.
-  void add(int run, int ssss, std::uint32_t times) {
-    if (run > 15) count[kZrl] += times * static_cast<std::uint32_t>(run / 16);
-    count[run % 16 << 4 | ssss] += times;
-  }
-  void add(const CoefficientCounts& other) {
-    for (int i = 0; i < 256; ++i) count[i] += other.count[i];
-  }
-  /// SSSS bits, or those of EOBn.
-  std::uint64_t extra_bits() const {
-    std::uint64_t bits = 0;
-    for (std::uint32_t i = 0; i < kZrl; ++i)
-      bits += std::uint64_t{count[i]} * (i % 16 != 0 ? i % 16 : i / 16);
-    for (std::uint32_t i = kZrl; i < 256; ++i) bits += std::uint64_t{count[i]} * (i % 16);
-    return bits;
-  }
-};
-
-/// The runs of EOBs of a scan of AC, by the block where each begins.
+/// The blocks without an EOB of their own in a scan of AC: the run begins with block `first`.
 struct EobRun {
+  std::uint64_t band;
+  int se;
   std::int64_t first = 0;
+  std::uint32_t* count;  // of the scan's symbols
 
-  /// The run ends in front of `block`; the next one begins with it or behind it.
-  void end(std::int64_t block, bool is_first, CoefficientCounts& counts) {
-    auto length = block - first;
-    first = is_first ? block : block + 1;
-    for (; length > 0; length -= kMostEobs) {
+  void end(std::int64_t block) {
+    for (std::int64_t length = block - first; length > 0; length -= kMostEobs) {
       const auto eobs = static_cast<std::uint32_t>(std::min<std::int64_t>(length, kMostEobs));
-      const int n = static_cast<int>(std::bit_width(eobs)) - 1;
-      ++counts.count[n << 4];
+      ++count[(std::bit_width(eobs) - 1) << 4];
     }
+    first = block;
   }
 };
 
-/// Counts of all first scans of a component's AC with one Al.
-struct CutCounts {
-  CoefficientCounts zone[kAcCutCount + 1];
-  /// What the scan in front of a cut has beside the zones; and the one behind it, whose first runs
-  /// begin at the cut.
-  CoefficientCounts front[kAcCutCount], behind[kAcCutCount], whole;
-  EobRun front_run[kAcCutCount], behind_run[kAcCutCount], whole_run;
+/// How often a coefficient has this index, zeros in front of it, and category.
+using RunCounts = std::uint32_t[kBlockSize][kBlockSize][16];
 
-  [[gnu::always_inline]] inline void add_block(const PackedBlocks& blocks, std::int64_t block,
-                                               std::uint64_t which, int al) {
-    const std::int16_t* const value = blocks.value + blocks.first[block];
-    const std::uint64_t nonzero = blocks.at_least[0][block];
-    const auto category_at = [&](int k) {
-      return coded(value[std::popcount(nonzero & bits_below(k))], al).ssss;
-    };
-    int after = 1;
-    for (std::uint64_t rest = which; rest != 0; rest &= rest - 1) {
-      const int k = std::countr_zero(rest), ssss = category_at(k);
-      zone[kZones[static_cast<std::size_t>(k)]].add(k - after, ssss, 1);
-      after = k + 1;
-    }
-    const bool ends_early = after < kBlockSize;
-    whole_run.end(block, ends_early, whole);
-    for (int i = 0; i < kAcCutCount; ++i) {
-      const int cut = kAcCuts[i];
-      const std::uint64_t low = which & bits_below(cut + 1), high = which ^ low;
-      if (low != 0) front_run[i].end(block, (low >> cut & 1) == 0, front[i]);
-      if (high == 0) continue;
-      behind_run[i].end(block, ends_early, behind[i]);
-      const int last = low == 0 ? 0 : static_cast<int>(std::bit_width(low)) - 1;
-      if (last == cut) continue;
-      const int k = std::countr_zero(high), ssss = category_at(k);
-      behind[i].add(k - last - 1, ssss, ~0u);
-      behind[i].add(k - cut - 1, ssss, 1);
-    }
-  }
+/// The symbols of coefficients in a band, where runs begin with it.
+void add_runs(const RunCounts& runs, const ScanSpec& spec, std::uint32_t* count) {
+  for (int k = spec.ss; k <= spec.se; ++k)
+    for (int before = 0; before < k; ++before)
+      for (int ssss = 1; ssss < 16; ++ssss) {
+        const std::uint32_t times = runs[k][before][ssss];
+        if (times == 0) continue;
+        const int run = std::min(before, k - spec.ss);
+        count[kZrl] += times * static_cast<std::uint32_t>(run / 16);
+        count[run % 16 << 4 | ssss] += times;
+      }
+}
 
-  void end_interval(std::int64_t block) {
-    whole_run.end(block, true, whole);
-    for (int i = 0; i < kAcCutCount; ++i) {
-      front_run[i].end(block, true, front[i]);
-      behind_run[i].end(block, true, behind[i]);
-    }
-  }
-
-  void finish(std::span<ScanCounts, kCutScans> counts, int table) {
-    for (const CoefficientCounts& one : zone) whole.add(one);
-    for (int i = 0; i < kAcCutCount; ++i)
-      for (int z = 0; z <= kAcCutCount; ++z) (z <= i ? front : behind)[i].add(zone[z]);
-    for (std::size_t s = 0; s < kCutScans; ++s) {
-      const CoefficientCounts& from = s == 0       ? whole
-                                      : s % 2 == 1 ? behind[s / 2]
-                                                   : front[s / 2 - 1];
-      counts[s] = {};
-      std::copy_n(from.count, 256, counts[s].count[table]);
-      counts[s].extra_bits = from.extra_bits();
-    }
-  }
-};
+/// SSSS bits a coefficient, and n of EOBn.
+std::uint64_t extra_bits_of(const std::uint32_t* count) {
+  std::uint64_t bits = 0;
+  for (std::uint32_t symbol = 0; symbol < 256; ++symbol)
+    if (symbol != kZrl)
+      bits += std::uint64_t{count[symbol]} * (symbol % 16 != 0 ? symbol % 16 : symbol / 16);
+  return bits;
+}
 
 }  // namespace
 
-ZR_MULTIVERSION static void count_cuts(const ScanCoding& scan, CutCounts& counts) {
+ZR_MULTIVERSION static void count_runs(const ScanCoding& scan, std::span<EobRun> eobs,
+                                       RunCounts& runs) {
   const PackedBlocks& blocks = *scan.component[0];
   const std::uint64_t* const at_least = blocks.at_least[scan.spec.al];
   const std::int64_t count = scan.layout.mcus(), interval = scan.layout.interval_mcus();
   for (std::int64_t block = 0; block < count;) {
-    for (const std::int64_t stop = std::min(count, block + interval); block < stop; ++block)
-      if (at_least[block] != 0) counts.add_block(blocks, block, at_least[block], scan.spec.al);
-    counts.end_interval(block);
+    for (const std::int64_t stop = std::min(count, block + interval); block < stop; ++block) {
+      const std::uint64_t which = at_least[block];
+      if (which == 0) continue;
+      const std::int16_t* const value = blocks.value + blocks.first[block];
+      const std::uint64_t nonzero = blocks.at_least[0][block];
+      int after = 1;
+      for (std::uint64_t rest = which; rest != 0; rest &= rest - 1) {
+        const int k = std::countr_zero(rest);
+        const std::int16_t v = value[std::popcount(nonzero & bits_below(k))];
+        ++runs[k][k - after][coded(v, scan.spec.al).ssss];
+        after = k + 1;
+      }
+      for (EobRun& run : eobs) {
+        if ((which & run.band) == 0) continue;
+        run.end(block);
+        run.first += static_cast<std::int64_t>(which >> run.se & 1);
+      }
+    }
+    for (EobRun& run : eobs) run.end(block);
   }
 }
 
-void count_cut_scans(const ScanCoding& whole, std::span<ScanCounts, kCutScans> counts) {
-  CutCounts cuts;
-  count_cuts(whole, cuts);
-  cuts.finish(counts, 2 + whole.layout.component[0].ac_table);
+void count_first_scans(std::span<const ScanCoding> scans, ScanCounts* counts) {
+  const auto runs = std::make_unique<RunCounts[]>(1);
+  std::vector<EobRun> eobs;
+  const int table = 2 + scans[0].layout.component[0].ac_table;
+  for (std::size_t i = 0; i < scans.size(); ++i) {
+    counts[i] = {};
+    eobs.push_back({band_of(scans[i].spec), scans[i].spec.se, 0, counts[i].count[table]});
+  }
+  count_runs(scans[0], eobs, runs[0]);
+  for (std::size_t i = 0; i < scans.size(); ++i) {
+    add_runs(runs[0], scans[i].spec, eobs[i].count);
+    counts[i].extra_bits = extra_bits_of(eobs[i].count);
+  }
 }
 
 ZR_MULTIVERSION static void count_symbols(const ScanCoding& scan, ScanCounts& counts) {

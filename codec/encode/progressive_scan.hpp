@@ -59,10 +59,9 @@ struct ScanCounts {
 
 void count_scan(const ScanCoding& scan, ScanCounts& counts);
 
-/// Counts a first scan of all AC of a component, and those of its cuts: what count_scan() counts in
-/// candidate_scans() from there on, in one pass. test: CoefficientCoder.
-inline constexpr int kCutScans = 1 + 2 * kAcCutCount;
-void count_cut_scans(const ScanCoding& whole, std::span<ScanCounts, kCutScans> counts);
+/// As count_scan() for each, in one pass over the blocks: first scans of a component's AC that
+/// differ in their bands alone; test: CoefficientCoder.
+void count_first_scans(std::span<const ScanCoding> scans, ScanCounts* counts);
 
 /// Writes the entropy-coded segments with stuffing and RSTm. `bits`: of all codewords and those
 /// beside them. Returns the bytes.

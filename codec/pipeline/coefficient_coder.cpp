@@ -144,27 +144,28 @@ struct CoefficientCoder::Impl {
 
   ScanScript searched() {
     const std::vector<ScanSpec> specs = candidate_scans(components(), joins());
-    // Scans that are counted together.
-    struct Group {
-      std::size_t first, scans;
+    // First scans of a component's AC with one Al are counted together.
+    const auto is_alike = [&](std::size_t i, std::size_t next) {
+      const ScanSpec &a = specs[i], &b = specs[next];
+      return !a.is_dc() && !a.is_refinement() && !b.is_refinement() && a.al == b.al &&
+             a.component[0] == b.component[0];
     };
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < specs.size(); i += groups.back().scans) {
-      const bool has_cuts = specs[i].ss == 1 && specs[i].se == kBlockSize - 1 && specs[i].ah == 0;
-      groups.push_back({i, has_cuts ? std::size_t{kCutScans} : 1});
-    }
+    std::vector<std::size_t> begins;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      if (i == 0 || !is_alike(i - 1, i)) begins.push_back(i);
     counted.resize(specs.size());
     std::vector<std::uint64_t> bits(specs.size());
-    for_each(groups.size(), [&](std::int64_t i, int) {
-      const auto [first, count] = groups[static_cast<std::size_t>(i)];
-      ScanCounts* const counts = counted.data() + first;
-      const ScanCoding scan = coding_of(specs[first]);
-      if (count > 1)
-        count_cut_scans(scan, std::span<ScanCounts, kCutScans>(counts, kCutScans));
+    for_each(begins.size(), [&](std::int64_t group, int) {
+      const auto at = static_cast<std::size_t>(group);
+      const std::size_t first = begins[at];
+      const std::size_t end = at + 1 < begins.size() ? begins[at + 1] : specs.size();
+      std::vector<ScanCoding> codings;
+      for (std::size_t i = first; i < end; ++i) codings.push_back(coding_of(specs[i]));
+      if (codings.size() > 1)
+        count_first_scans(codings, &counted[first]);
       else
-        count_scan(scan, counts[0]);
-      for (std::size_t s = 0; s < count; ++s)
-        bits[first + s] = bits_of(coding_of(specs[first + s]), counts[s]);
+        count_scan(codings[0], counted[first]);
+      for (std::size_t i = first; i < end; ++i) bits[i] = bits_of(codings[i - first], counted[i]);
     });
     const ScanScript script = choose_scans(components(), joins(), specs, bits);
     chosen.clear();

@@ -36,9 +36,8 @@ inline constexpr int kAcCuts[] = {2, 5, 8, 12, 18};
 inline constexpr int kAcCutCount = 5;
 
 /// The scans of which choose_scans() makes a script: each is counted once, on any device. First
-/// scans of a component's AC with one Al stand together: all of it, and for each cut what lies
-/// behind it and in front of it. `joins_dc`: several components may share a scan (their MCU has at
-/// most 10 blocks).
+/// scans of a component's AC with one Al stand together. `joins_dc`: several components may share a
+/// scan (their MCU has at most 10 blocks).
 std::vector<ScanSpec> candidate_scans(int components, bool joins_dc);
 
 /// The script with the fewest bits. `bits`: of each candidate, by scan_bits().

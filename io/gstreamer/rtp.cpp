@@ -53,6 +53,8 @@ void fit_to_payloader(GstElement* encoder, EncodeParams& params, PixelFormat for
     warn(encoder, "RFC 2435 (rtpjpegpay) has 4:2:0 and 4:2:2 alone; set subsampling to 420 or 422");
   if (params.huffman != HuffmanTables::standard)
     warn(encoder, "RFC 2435 (rtpjpegpay) carries no Huffman tables; set huffman to standard");
+  if (params.progressive)
+    warn(encoder, "RFC 2435 (rtpjpegpay) carries no progressive streams; set progressive to false");
 }
 
 }  // namespace zerorun::gst

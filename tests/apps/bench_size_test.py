@@ -1,4 +1,4 @@
-# bench --target-size: every row codes to the size, and what cannot is left out.
+# bench --target-size and --scans: every row codes to the size, or progressive streams, and what cannot is left out.
 # SPDX-License-Identifier: MIT
 import json
 import pathlib
@@ -49,6 +49,21 @@ class BenchSizeTest(ProgramTest):
         self.assertIn(" 5000 bytes ", text)
         self.assertIn(" 6000 bytes ", text)
         self.assertIn(" 0 the same", text)
+
+    def test_progressive_streams_are_those_of_encode(self):
+        out = self.path("out.mjpeg")
+        self.encode(self.source, "-o", out, "--progressive")
+        report, text = self.bench("--scans", "baseline,progressive", "--operation", "encode", "--restart", "none")
+        self.assertEqual([c["progressive"] for c in report["cases"]], [False, True])
+        case = report["cases"][1]
+        self.assertEqual({row["coder"].split()[0] for row in case["rows"]} - {"zerorun", "libjpeg-turbo"}, set())
+        self.assertEqual([note.split(":")[0] for note in case["notes"]], ["FFmpeg", "stages"])
+        sizes = {row["coder"].split()[0]: row["stream_bytes"] for row in case["rows"]}
+        self.assertAlmostEqual(sizes["zerorun"] * 3, pathlib.Path(out).stat().st_size, 3)
+        self.assertLess(sizes["zerorun"], sizes.get("libjpeg-turbo", 1 << 30))
+        self.assertIn("progressive, optimal tables", text)
+        for options in (["--scans", "interlaced"], ["--scans", "progressive", "--files"]):
+            self.assert_sentence(self.zerorun("bench", self.source, *QUICK, *options, code=2), "--scans")
 
     def test_a_frame_that_cannot_be_so_small_ends_the_command(self):
         done = self.zerorun("bench", self.source, *QUICK, "--target-size", "100", code=4)

@@ -55,6 +55,7 @@ EncodeParams read_params(Input& input) {
     for (std::uint16_t& entry : table) entry = static_cast<std::uint16_t>(1 + input.below(255));
     params.luma_table = table;
   }
+  params.progressive = input.below(4) == 1;
   return params;
 }
 

@@ -181,6 +181,10 @@ TEST(GstEncoder, PropertiesReachTheStream) {
   params.size.target_ssim = 0.9;
   EXPECT_EQ(encode_one("zerorunenc device=cpu target-ssim=0.9", frame, caps),
             encode(frame.view(), params));
+  params.size = {};
+  params.progressive = true;
+  EXPECT_EQ(encode_one("zerorunenc device=cpu progressive=true", frame, caps),
+            encode(frame.view(), params));
 
   const Bytes plain =
       encode_one("zerorunenc device=cpu restart-interval=0 subsampling=gray", frame, caps);

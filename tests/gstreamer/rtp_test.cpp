@@ -70,6 +70,8 @@ TEST(GstRtp, WhatWasAskedForAndCannotBeCarriedIsAWarning) {
   if (!has_rtp()) GTEST_SKIP() << "gstreamer1.0-plugins-good is missing";
   EXPECT_NE(warning_of(sender("I420", "huffman=optimal") + "fakesink").find("Huffman"),
             std::string::npos);
+  EXPECT_NE(warning_of(sender("I420", "progressive=true") + "fakesink").find("progressive"),
+            std::string::npos);
   EXPECT_NE(warning_of(sender("I420", "subsampling=444") + "fakesink").find("4:2:0"),
             std::string::npos);
   EXPECT_EQ(warning_of(sender("I420", "") + "fakesink"), "");

@@ -2,8 +2,10 @@
 // searched one libjpeg reads the same coefficients.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "tests/oracle/compare.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -132,12 +135,9 @@ LibjpegOptions kind_of(bool is_progressive) {
   return options;
 }
 
-constexpr Subsampling kSamplings[] = {Subsampling::gray, Subsampling::s420, Subsampling::s422,
-                                      Subsampling::s444, Subsampling::s440, Subsampling::s411};
-
 TEST(CoefficientCoder, BytesAreLibjpegsInAllSamplingsAndSizes) {
   for (const bool is_progressive : {false, true})
-    for (const Subsampling sampling : kSamplings)
+    for (const Subsampling sampling : kAllSubsamplings)
       for (const Size size : {Size{1, 1}, Size{8, 8}, Size{17, 9}, Size{53, 41}, Size{330, 260}})
         for (const int quality : {20, 90, 100}) {
           SCOPED_TRACE(std::string(name(sampling)) + " " + to_string(size) + " " +
@@ -157,7 +157,7 @@ TEST(CoefficientCoder, BytesAreLibjpegsWithRestartIntervals) {
     (round % 4 < 2 ? options.restart_mcus : options.restart_rows) = random.between(1, 9);
     const Size size{random.between(1, 150), random.between(1, 120)};
     SCOPED_TRACE("round " + std::to_string(round) + " " + to_string(size));
-    expect_libjpegs_bytes(size, kSamplings[random.below(6)], options,
+    expect_libjpegs_bytes(size, kAllSubsamplings[random.below(6)], options,
                           static_cast<std::uint64_t>(round));
     if (HasFailure()) return;
   }
@@ -177,7 +177,7 @@ TEST(CoefficientCoder, BytesAreLibjpegsForFourComponents) {
       }
 }
 
-/// Runs of 32767 EOBs, and of as many correction bits as libjpeg gathers.
+/// Runs of 32767 EOBs.
 TEST(CoefficientCoder, LongRunsAreCutAsLibjpegCutsThem) {
   for (const int low : {1, 255}) {
     LibjpegOptions options = kind_of(true);
@@ -185,6 +185,30 @@ TEST(CoefficientCoder, LongRunsAreCutAsLibjpegCutsThem) {
     options.luma_table->fill(255);
     (*options.luma_table)[1] = static_cast<std::uint16_t>(low);
     expect_libjpegs_bytes({2400, 1000}, Subsampling::gray, options);
+  }
+}
+
+/// Blocks of a few large coefficients: their correction bits wait for the end of the run of EOBs,
+/// and libjpeg gathers about 937 of them.
+TEST(CoefficientCoder, CorrectionBitsAreGatheredAsLibjpegGathersThem) {
+  for (const int waves : {1, 2, 5, 7}) {
+    constexpr int kSide = 400;
+    std::vector<std::uint8_t> samples(kSide * kSide);
+    for (int y = 0; y < kSide; ++y)
+      for (int x = 0; x < kSide; ++x) {
+        double value = 128;
+        for (int w = 1; w <= waves; ++w)
+          value += 14 * std::cos((2 * (x % 8) + 1) * w * std::numbers::pi / 16) *
+                   std::cos((2 * (y % 8) + 1) * (w % 3) * std::numbers::pi / 16);
+        samples[static_cast<std::size_t>(y * kSide + x)] = static_cast<std::uint8_t>(value);
+      }
+    const ComponentSource source{kSide, kSide, samples.data(), kSide};
+    LibjpegOptions options = kind_of(true);
+    options.quality = 80;
+    const Bytes wanted = libjpeg_encode_planes(kSide, kSide, {&source, 1}, options);
+    options.progressive = false;
+    const Coefficients coefficients(libjpeg_encode_planes(kSide, kSide, {&source, 1}, options));
+    EXPECT_TRUE(coefficients.code({Scans::simple}) == wanted) << waves;
   }
 }
 
@@ -201,7 +225,7 @@ TEST(CoefficientCoder, SearchedScansHaveTheSameCoefficients) {
     LibjpegOptions plain;
     plain.quality = random.between(5, 100);
     const Size size{random.between(1, 200), random.between(1, 150)};
-    const Subsampling sampling = kSamplings[random.below(6)];
+    const Subsampling sampling = kAllSubsamplings[random.below(6)];
     const Coefficients coefficients(round == 0
                                         ? with_wide_tables(size.width, size.height)
                                         : libjpeg_sample(size.width, size.height, sampling, plain,
@@ -239,8 +263,7 @@ TEST(CoefficientCoder, MoreThanTenBlocksInAnMcuAreSplit) {
   }
 }
 
-/// Counting all cuts in one pass is counting each scan.
-TEST(CoefficientCoder, CutsAreCountedAsScans) {
+TEST(CoefficientCoder, CountsBandsTogetherAsAlone) {
   Random random(9);
   for (int round = 0; round < 12; ++round) {
     LibjpegOptions options;
@@ -258,20 +281,22 @@ TEST(CoefficientCoder, CutsAreCountedAsScans) {
                     make_scan_layout(8 * blocks.blocks_wide, 8 * blocks.blocks_high, &shape, 1,
                                      &first, 1, round % 3 == 0 ? random.between(1, 50) : 0),
                     {&packer.packed()}};
-    std::vector<ScanCounts> cuts(kCutScans);
-    std::size_t next = 0;
-    const std::vector<ScanSpec> candidates = candidate_scans(1, true);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      scan.spec = candidates[i];
-      if (scan.spec.is_dc() || scan.spec.is_refinement()) continue;
-      if (scan.spec.ss == 1 && scan.spec.se == 63) {
-        count_cut_scans(scan, std::span<ScanCounts, kCutScans>(cuts.data(), kCutScans));
-        next = 0;
+    for (int al = 0; al <= kMaxLowBits; ++al) {
+      std::vector<ScanCoding> scans;
+      for (const ScanSpec& spec : candidate_scans(1, true)) {
+        if (spec.is_dc() || spec.is_refinement() || spec.al != al) continue;
+        scan.spec = spec;
+        scans.push_back(scan);
       }
-      ScanCounts counts;
-      count_scan(scan, counts);
-      ASSERT_EQ(std::memcmp(&counts, &cuts[next++], sizeof counts), 0)
-          << "round " << round << " scan " << i;
+      ASSERT_GT(scans.size(), 5u);
+      std::vector<ScanCounts> together(scans.size());
+      count_first_scans(scans, together.data());
+      for (std::size_t i = 0; i < scans.size(); ++i) {
+        ScanCounts alone;
+        count_scan(scans[i], alone);
+        ASSERT_EQ(std::memcmp(&alone, &together[i], sizeof alone), 0)
+            << "round " << round << " Al " << al << " scan " << i;
+      }
     }
   }
 }

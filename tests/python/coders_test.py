@@ -550,6 +550,22 @@ def test_help_and_names():
     zerorun.release_memory()
 
 
+def test_progressive_streams():
+    image = np.add.outer(np.arange(96), np.arange(128) ** 2 // 40).astype(np.uint8)[..., None] * np.uint8([1, 2, 3])
+    jpeg = zerorun.encode(image, quality=80, progressive=True)
+    assert zerorun.inspect(jpeg).progressive and len(jpeg) <= zerorun.max_encoded_bytes("rgb24", (128, 96), progressive=True)
+    assert jpeg == zerorun.encode(image, quality=80, progressive=True, huffman="trained")
+    plain = zerorun.encode(image, quality=80, huffman="optimal", restart=None)
+    assert len(jpeg) < len(plain) and not zerorun.inspect(plain).progressive
+    assert same(zerorun.decode(jpeg), zerorun.decode(plain))
+    with pytest.raises(TypeError):
+        zerorun.encode(image, progressive=1)
+    pillow = pytest.importorskip("PIL.Image")
+    assert pillow.open(io.BytesIO(jpeg)).info["progressive"]
+    opened = [np.asarray(pillow.open(io.BytesIO(stream))) for stream in (jpeg, plain)]
+    assert same(*opened)
+
+
 def test_targets_of_quality_that_cannot_be():
     image = np.random.default_rng(1).integers(0, 256, (48, 64, 3), np.uint8)
     for options in ({"target_psnr": 99}, {"target_ssim": 1}):

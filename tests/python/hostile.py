@@ -137,6 +137,7 @@ class Arguments:
     def encode_options(self):
         return self.options({
             "quality": [1, 50, 100, 0], "subsampling": ["420", 444, "gray", None, "9"], "huffman": ["optimal", "x"],
+            "progressive": [True, False, 1],
             "restart": ["auto", 1, "2rows", "0rows"], "tune": ["photo", "text"], "effort": ["best"],
             "luma_table": [range(1, 65), [1] * 64, [0] * 64, 5, (255 for _ in range(64))], "target_size": [500, 1 << 50],
             "segments": [[(0xE1, b"x" * 999)], [(0xFE, bytes(65534))], 5], "pixel_aspect": [(1, 2), (0, 0)],

@@ -136,6 +136,24 @@ TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
       EXPECT_GT(sum.first[m] / sum.second, -0.3) << mode << " by " << kMetricNames[m];
 }
 
+/// The same coefficients as libjpeg's, in scans that are smaller: files are counted.
+TEST(RateDistortion, ProgressiveModesCountFiles) {
+  const Image image{kSide, kSide, test::make_picture(test::Content::photo, kSide, kSide, 3, 1)};
+  const Meter meter(image);
+  const auto point_of = [&](const std::string& mode) {
+    return measure(mode_of(mode), Subsampling::s420, 85, image, meter).value_or(Point{});
+  };
+  const Point plain = point_of("turbo:huffman=optimal"), turbo = point_of("turbo:progressive"),
+              own = point_of("zerorun:progressive");
+  EXPECT_EQ(turbo.scores, plain.scores);
+  EXPECT_EQ(own.scores, plain.scores);
+  EXPECT_GT(turbo.bytes, 0.9 * plain.bytes);
+  EXPECT_LT(own.bytes, turbo.bytes);
+  EXPECT_GT(own.bytes, 0.9 * plain.bytes);
+  std::string error;
+  EXPECT_FALSE(parse_mode("zerorun:progressive=no", error));
+}
+
 TEST(RateDistortion, TunedModesSaveBytes) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
   const Curves& curves = measure_all();  // small parts of photos; README.md has whole ones

@@ -245,6 +245,7 @@ EncodeParams encode_params(const Case& what, Backend backend, int device) {
   params.quality = what.quality;
   params.subsampling = what.sampling;
   params.huffman = what.huffman;
+  params.progressive = what.progressive;
   params.tune = what.tune;
   params.effort = what.effort;
   params.restart = parse_restart(what.restart).value_or(RestartPolicy::automatic());

@@ -199,6 +199,7 @@ struct CoderSource {
   const char* name;  ///< begins its notes
   bool is_peer;      ///< left out with --no-peers
   bool has_sizes;    ///< codes to Case::target_size
+  bool has_scans;    ///< codes progressive streams
   bool (*applies)(const Setting& setting);
   /// Adds the coders of a case; an error becomes a note. Null in a build without the library.
   Status (*add)(const Setting& setting, Coders& coders);
@@ -215,15 +216,15 @@ std::span<const CoderSource> coder_sources() {
   constexpr auto fused = [](S s) { return !s.selection.cuda.empty() && !s.frames.mixed; };
   constexpr auto one_size = [](S s) { return !s.frames.mixed; };
   static const CoderSource kSources[] = {
-      {"zerorun", false, true, on_gpu, add_cuda_coders},
-      {"zerorun", false, true, on_gpus, add_cuda_teams},
-      {"nvJPEG", true, false, on_gpu, add_nvjpeg},
-      {"zerorun cpu", false, true, on_cpu, add_cpu_coders},
-      {"libjpeg-turbo", true, false, always, add_libjpeg},
-      {"FFmpeg", true, false, always, add_ffmpeg},
-      {"OpenCV", true, false, for_bgr, add_opencv},
-      {"zerorun-fused", false, false, fused, add_fused_steps},
-      {"stages", false, false, one_size, add_steps},
+      {"zerorun", false, true, true, on_gpu, add_cuda_coders},
+      {"zerorun", false, true, true, on_gpus, add_cuda_teams},
+      {"nvJPEG", true, false, false, on_gpu, add_nvjpeg},
+      {"zerorun cpu", false, true, true, on_cpu, add_cpu_coders},
+      {"libjpeg-turbo", true, false, true, always, add_libjpeg},
+      {"FFmpeg", true, false, false, always, add_ffmpeg},
+      {"OpenCV", true, false, false, for_bgr, add_opencv},
+      {"zerorun-fused", false, false, false, fused, add_fused_steps},
+      {"stages", false, false, false, one_size, add_steps},
   };
   return kSources;
 }
@@ -243,6 +244,8 @@ class CaseRun {
     if ((source.is_peer && setting_.selection.no_peers) || !source.applies(setting_)) return;
     if (setting_.what.target_size != 0 && !source.has_sizes)
       return result_.notes.push_back(fmt::format("{}: no coding to a size", source.name));
+    if (setting_.what.progressive && !source.has_scans)
+      return result_.notes.push_back(fmt::format("{}: no progressive streams here", source.name));
     Coders coders;
     if (source.add == nullptr) {
       result_.notes.push_back(fmt::format("{}: this build was made without it", source.name));

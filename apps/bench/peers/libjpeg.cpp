@@ -194,6 +194,7 @@ class LibjpegEncodeRunner final : public Runner {
     jpeg_set_quality(&info_, what_.quality, TRUE);
     info_.dct_method = JDCT_ISLOW;
     info_.optimize_coding = static_cast<boolean>(what_.huffman == HuffmanTables::optimal);
+    if (what_.progressive) jpeg_simple_progression(&info_);
     info_.raw_data_in = static_cast<boolean>(planes);
   }
 

@@ -48,6 +48,7 @@ std::string case_name(const Json& entry) {
   const std::string tune = entry.value("tune", "exact");
   const std::string more =
       std::string(entry.value("mixed", false) ? " mixed" : "") +
+      (entry.value("progressive", false) ? " progressive" : "") +
       (tune == "exact" ? "" : " tune " + tune + " " + entry.value("effort", "fast")) +
       (streams == "zerorun" ? "" : " streams " + streams);
   const auto size = entry.value("target_size", std::int64_t{0});

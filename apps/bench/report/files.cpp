@@ -24,6 +24,7 @@ Json case_json(const Case& what) {
           {"quality", what.quality},
           {"target_size", what.target_size},
           {"huffman", name(what.huffman)},
+          {"progressive", what.progressive},
           {"tune", zerorun::name(what.tune)},
           {"effort", zerorun::name(what.effort)},
           {"restart", what.restart},
@@ -147,16 +148,17 @@ nlohmann::ordered_json report_json(const Report& report) {
 /// One line a sample.
 std::string report_csv(const Report& report) {
   std::string text =
-      "operation,input,width,height,pixels,subsampling,quality,target_size,huffman,tune,effort,"
+      "operation,input,width,height,pixels,subsampling,quality,target_size,huffman,progressive,"
+      "tune,effort,"
       "restart,streams,coder,device,path,mode,at_once,min_us,median_us,p95_us,p99_us,max_us,jitter_"
       "us,frames_per_second,"
       "input_gb_per_second,stream_bytes,psnr_db,sample,sample_us\n";
   for (const CaseResult& result : report.cases) {
     const Case& c = result.what;
     const std::string case_text =
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", name(c.operation), quoted(c.input),
                     c.width, c.height, zerorun::name(c.pixels), zerorun::name(c.sampling),
-                    c.quality, c.target_size, name(c.huffman), zerorun::name(c.tune),
+                    c.quality, c.target_size, name(c.huffman), c.progressive, zerorun::name(c.tune),
                     zerorun::name(c.effort), c.restart, name(c.streams));
     for (const Row& row : result.rows) {
       const Summary s = summarise(row.microseconds);

@@ -158,8 +158,9 @@ std::string title_text(const Case& what) {
                                             zerorun::name(what.sampling), what.restart));
   SizeOptions goal;
   goal.target = what.target_size;
-  text += fmt::format(", {}, sampling {}, {} tables, restart {}", size_text(goal, what.quality),
-                      zerorun::name(what.sampling), name(what.huffman), what.restart);
+  text += fmt::format(", {}, sampling {}, {}{} tables, restart {}", size_text(goal, what.quality),
+                      zerorun::name(what.sampling), what.progressive ? "progressive, " : "",
+                      name(what.huffman), what.restart);
   if (what.tune != Tune::exact)
     text += fmt::format(", tune {} {}", zerorun::name(what.tune), zerorun::name(what.effort));
   if (what.streams == Streams::libjpeg) text += ", streams of libjpeg-turbo";

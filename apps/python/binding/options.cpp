@@ -347,9 +347,9 @@ void check_part_lists(const DecodeParts& parts, std::size_t streams) {
 bool is_same(const EncodeParams& a, const EncodeParams& b) {
   const auto fields = [](const EncodeParams& p) {
     return std::tie(p.quality, p.tune, p.effort, p.tables, p.luma_table, p.chroma_table,
-                    p.subsampling, p.huffman, p.restart.kind, p.restart.count, p.progressive, p.jfif_header,
-                    p.pixel_aspect_x, p.pixel_aspect_y, p.backend, p.device, p.threads,
-                    p.instruction_set, p.size);
+                    p.subsampling, p.huffman, p.restart.kind, p.restart.count, p.progressive,
+                    p.jfif_header, p.pixel_aspect_x, p.pixel_aspect_y, p.backend, p.device,
+                    p.threads, p.instruction_set, p.size);
   };
   return fields(a) == fields(b) &&
          std::ranges::equal(a.segments, b.segments, [](const auto& one, const auto& other) {

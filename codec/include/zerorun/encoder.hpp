@@ -131,9 +131,10 @@ struct EncodeParams {
   RestartPolicy restart;
   /// Writes a progressive stream (SOF2, T.81 Annex G) of the same coefficients. Of some hundred
   /// ways to divide them into scans, the one with the fewest bits is taken: the stream is smaller
-  /// than a baseline one with optimal tables, by 1 to 8 %, and slower to code and to decode. Every
-  /// scan has optimal tables of its own, whatever `huffman` is. RestartPolicy counts the MCUs of
-  /// each scan, which are single blocks where it has one component; automatic means none.
+  /// than a baseline one with optimal tables, by 1 to 8 % of all but tiny ones, and slower to code
+  /// and to decode. Every scan has optimal tables of its own, whatever `huffman` is. RestartPolicy
+  /// counts the MCUs of each scan, which are single blocks where it has one component; automatic
+  /// means none.
   bool progressive = false;
   bool jfif_header = true;
   /// Pixel aspect ratio for the JFIF header (1:1 square).
@@ -170,11 +171,13 @@ struct EncodeReport {
 };
 
 /// A size that no stream of such a frame exceeds, whatever its samples are: every block has a code
-/// of 27 bits and 63 of 26, or what these take in several scans, and every byte is stuffed. Errors: invalid_argument, invalid_frame.
+/// of 27 bits and 63 of 26, or what these take in several scans, and every byte is stuffed. Errors:
+/// invalid_argument, invalid_frame.
 ZERORUN_API Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format,
                                                   int width, int height);
 
-/// Encodes frame after frame and keeps its memory: the second frame of a size allocates nothing.
+/// Encodes frame after frame and keeps its memory: the second frame of a size allocates nothing, or
+/// lists of scans where the stream is progressive.
 /// Move-only. One thread at a time per object; objects are independent.
 class ZERORUN_API Encoder {
  public:

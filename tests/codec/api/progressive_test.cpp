@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,6 +92,15 @@ TEST(ProgressiveEncoder, HuffmanTablesDoNotCount) {
   }
 }
 
+/// The numbers of all DRI segments.
+std::set<int> sent_intervals(const Bytes& jpeg) {
+  const auto at = [&](std::size_t i) { return std::to_integer<int>(jpeg[i]); };
+  std::set<int> intervals;
+  for (std::size_t i = 0; i + 5 < jpeg.size(); ++i)
+    if (at(i) == 0xFF && at(i + 1) == 0xDD) intervals.insert(at(i + 4) << 8 | at(i + 5));
+  return intervals;
+}
+
 TEST(ProgressiveEncoder, RestartIntervalsCountTheMcusOfEachScan) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 203, 131, 7);
   EncodeParams params = progressive();
@@ -101,8 +113,12 @@ TEST(ProgressiveEncoder, RestartIntervalsCountTheMcusOfEachScan) {
     EncodeReport report;
     const Bytes scans = encode(params, frame, &report);
     expect_same_coefficients(scans, none);
-    const int rows = restart.kind == RestartPolicy::Kind::mcu_rows ? 13 : 1;
-    EXPECT_EQ(report.restart_interval_mcus, restart.count * rows);
+    // An MCU of luma alone is a block, and there are twice as many in a row.
+    const bool is_rows = restart.kind == RestartPolicy::Kind::mcu_rows;
+    std::set<int> wanted{restart.count};
+    if (is_rows) wanted = {13 * restart.count, 26 * restart.count};
+    EXPECT_EQ(sent_intervals(scans), wanted);
+    EXPECT_EQ(report.restart_interval_mcus, restart.count * (is_rows ? 13 : 1));
   }
   params.restart = RestartPolicy::mcu_rows(60000);
   EXPECT_EQ(

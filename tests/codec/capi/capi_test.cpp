@@ -686,6 +686,17 @@ TEST(CApi, EveryCodeHasTheNumberOfItsName) {
   }
 }
 
+TEST(CApi, ProgressiveStreamsAreThoseOfCpp) {
+  TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 160, 120, 1);
+  auto c = cpu_params();
+  c.progressive = 1;
+  EncodeParams cpp;
+  cpp.progressive = true;
+  const auto jpeg = EncoderHandle(c).encode(to_c(frame));
+  EXPECT_EQ(jpeg, encoded_by_cpp(frame, cpp));
+  EXPECT_NE(jpeg, encoded_by_cpp(frame, {}));
+}
+
 TEST(CApi, SizesAreReached) {
   TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 1);
   auto c = cpu_params();

@@ -42,7 +42,7 @@ const size = c => c.mixed ? `${c.frames} images of ${c.least_megapixels.toFixed(
   `${c.most_megapixels.toFixed(2)} megapixels` : `${c.width}x${c.height} ${c.pixels}`;
 const goal = c => c.target_size ? `${whole(c.target_size)} bytes a frame` : `quality ${c.quality}`;
 const kind = c => c.streams === "input" ? "the input's own streams" : `${goal(c)}, ` +
-  `${c.subsampling}, ${c.huffman} tables, restart ${c.restart}` +
+  `${c.subsampling}, ${c.progressive ? "progressive, " : ""}${c.huffman} tables, restart ${c.restart}` +
   (c.tune && c.tune !== "exact" ? `, tune ${c.tune} ${c.effort}` : "") +
   (c.streams === "libjpeg" ? ", streams of libjpeg-turbo" : "");
 const caseTitle = c => `${c.operation} ${c.input}, ${size(c)}, ${kind(c)}`;
@@ -52,6 +52,7 @@ const caseTitle = c => `${c.operation} ${c.input}, ${size(c)}, ${kind(c)}`;
 function slug(c) {
   const words = [c.operation, c.input, c.pixels, c.subsampling, c.target_size ? c.target_size + "-bytes" : "q" + c.quality, c.huffman,
     "restart", c.restart];
+  if (c.progressive) words.push("progressive");
   if (c.tune && c.tune !== "exact") words.push(c.tune, c.effort);
   if (c.streams !== "zerorun") words.push("streams", c.streams);
   if (c.mixed) words.push("mixed");

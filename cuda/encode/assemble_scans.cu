@@ -50,7 +50,7 @@ __device__ std::uint32_t bits_in_front(const ScriptArgs& a, std::uint64_t tile,
 /// `before`: bits of the interval before it.
 __device__ void fill_chunk(const ScriptArgs& a, const StreamOrder& stream, std::uint32_t order,
                            std::uint32_t before, Chunk& c, Scan& of_scan) {
-  const ScanPlan& scan = a.plan[stream.order.scan[order]];
+  const CodedScan& scan = a.plan[stream.order.scan[order]];
   const TileGrid& grid = scan.grid;
   const std::uint32_t number = blockIdx.x - stream.first_chunk[order];
   const std::uint32_t interval = grid.by_interval_chunks.quotient(number);
@@ -89,7 +89,7 @@ __device__ void fill_chunk(const ScriptArgs& a, const StreamOrder& stream, std::
 /// Bits of the chunk's interval before it, modulo 2^32, to all threads.
 __device__ std::uint32_t bits_before(const ScriptArgs& a, const StreamOrder& stream,
                                      std::uint32_t order, Shared& s) {
-  const ScanPlan& scan = a.plan[stream.order.scan[order]];
+  const CodedScan& scan = a.plan[stream.order.scan[order]];
   const std::uint32_t number = blockIdx.x - stream.first_chunk[order];
   const std::uint32_t interval = scan.grid.by_interval_chunks.quotient(number);
   const std::uint32_t* const bits =

@@ -33,7 +33,7 @@ __device__ std::uint64_t sum_of_cta(std::uint64_t own) {
 }
 
 /// How often the thread's symbol comes in a scan. `slot`: of the table.
-__device__ std::uint32_t count_of_symbol(const JobCounts& counts, const ScanPlan& scan,
+__device__ std::uint32_t count_of_symbol(const JobCounts& counts, const CodedScan& scan,
                                          unsigned slot) {
   constexpr int kCuts = JobCounts::kSegments - 1;
   if (scan.is_dc() || scan.is_refinement()) return counts.row[slot][threadIdx.x];
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ HuffmanSpec spec;
   __shared__ std::uint32_t longest;
   wait_for_previous_kernel();
-  const ScanPlan& scan = a.plan[blockIdx.x];
+  const CodedScan& scan = a.plan[blockIdx.x];
   const std::uint64_t number = std::uint64_t{blockIdx.y} * a.scans + blockIdx.x;
   constexpr unsigned kSosBytes = 2 + 2 + 1 + 3;  // and two for each component
   std::uint64_t bits = a.corrections[number] + 8 * (kSosBytes + 2 * scan.components);
@@ -101,7 +101,7 @@ __device__ std::uint8_t dri_byte(std::uint32_t interval, int i) {
 
 /// What stands in front of a scan.
 struct Header {
-  const ScanPlan& scan;
+  const CodedScan& scan;
   const HuffmanSpec* specs;  ///< of its tables
   bool is_first, has_dri;
 
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t scans = order.scans;
   StreamOrder& stream = a.streams[frame];
   const auto header_of = [&](std::uint32_t i) {
-    const ScanPlan& scan = a.plan[order.scan[i]];
+    const CodedScan& scan = a.plan[order.scan[i]];
     const std::uint32_t before = i == 0 ? 0 : a.plan[order.scan[i - 1]].restart_interval;
     return Header{scan, a.specs + (frame * a.scans + order.scan[i]) * kScanTables, i == 0,
                   scan.restart_interval != before};
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x < 32) {
     const std::uint32_t i = threadIdx.x;
     const bool has_scan = i < scans;
-    const ScanPlan& scan = a.plan[order.scan[has_scan ? i : 0]];
+    const CodedScan& scan = a.plan[order.scan[has_scan ? i : 0]];
     if (has_scan) stream.order.scan[i] = order.scan[i];
     if (i == 0) stream.order.scans = scans;
     store_sums(has_scan ? scan.ctas : 0, scans, stream.first_cta);

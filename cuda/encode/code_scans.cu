@@ -52,7 +52,7 @@ struct CodeSink {
 
 /// Emits all that the lane's block adds to the scan. `block` and `run` are those of AC.
 template <typename Sink>
-__device__ void walk_block(const ScriptArgs& a, const ScanPlan& scan, const ScanLane& lane,
+__device__ void walk_block(const ScriptArgs& a, const CodedScan& scan, const ScanLane& lane,
                            const BandBlock& b, std::uint32_t block, int run, Sink& sink) {
   if (scan.is_dc()) {
     walk_dc(a.stored, scan, lane, sink);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kThreads,
   if (blockIdx.x >= stream.first_cta[scans]) return;
   const std::uint32_t place = last_not_above(stream.first_cta, scans, blockIdx.x);
   const std::uint32_t number = stream.order.scan[place];
-  const ScanPlan& scan = a.plan[number];
+  const CodedScan& scan = a.plan[number];
   const ScanLane lane(scan, blockIdx.x - stream.first_cta[place]);
   const std::uint64_t index = lane.index(a, scan);
   const std::uint32_t* const codes =

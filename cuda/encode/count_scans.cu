@@ -144,7 +144,7 @@ struct TileRuns {
   TileMarks marks;
   std::uint32_t firsts;  ///< blocks with which a chain begins that ends bands
 
-  __device__ TileRuns(const ScriptArgs& a, const ScanLane& lane, const ScanPlan& scan)
+  __device__ TileRuns(const ScriptArgs& a, const ScanLane& lane, const CodedScan& scan)
       : index(lane.index(a, scan)), marks(load_marks(a, index)) {
     // Blocks behind one that has symbols and ends no band do not continue a chain.
     std::uint32_t apart = (marks.breakers & ~marks.tails) << 1;
@@ -241,8 +241,8 @@ __device__ void find_first_runs(const ScriptArgs& a, int scans, const TileRuns& 
 }
 
 /// Counts the blocks of a tile of AC.
-__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job, const ScanPlan& first,
-                         const ScanLane& lane) {
+__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job,
+                         const CodedScan& first, const ScanLane& lane) {
   const AcBlock block(a.stored, first, lane);
   CountSink counts{s.counts.row[0]};
   if (first.is_refinement()) {
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCountScansCtas, kThrea
   wait_for_previous_kernel();
   const std::uint32_t number = last_not_above(a.first_cta, a.count_jobs, blockIdx.x);
   const CountJob& job = a.jobs[number];
-  const ScanPlan& first = a.plan[job.scan[0]];
+  const CodedScan& first = a.plan[job.scan[0]];
   const ScanLane lane(first, blockIdx.x - a.first_cta[number]);
   if (lane.has_tile) {
     if (first.is_dc()) {

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
   wait_for_previous_kernel();
   const std::uint32_t number = last_not_above(a.first_cta, a.count_jobs, blockIdx.x);
   const CountJob& job = a.jobs[number];
-  const ScanPlan& first = a.plan[job.scan[0]];
+  const CodedScan& first = a.plan[job.scan[0]];
   if (first.is_dc()) return;
   const ScanLane lane(first, blockIdx.x - a.first_cta[number]);
   if (!lane.has_tile) return;
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads)
   // Lane i stores the marks of scan i.
   const int own = static_cast<int>(threadIdx.x % 32);
   const bool has_scan = own < job.scans;
-  const ScanPlan& own_scan = a.plan[job.scan[has_scan ? own : 0]];
+  const CodedScan& own_scan = a.plan[job.scan[has_scan ? own : 0]];
   const std::uint64_t index = lane.index(a, own_scan), band = own_scan.band();
   TileMarks marks{};
   if (first.is_refinement()) {

@@ -36,7 +36,7 @@ struct ScanLane {
   bool starts_interval, ends_interval;  ///< of the tile
 
   /// By a CTA that has tiles of the scan, and has number `cta` of these.
-  __device__ ScanLane(const ScanPlan& scan, std::uint32_t cta) {
+  __device__ ScanLane(const CodedScan& scan, std::uint32_t cta) {
     const TileGrid& grid = scan.grid;
     tile = cta * kScanWarps + threadIdx.x / 32;
     has_tile = tile < grid.tiles;
@@ -52,7 +52,7 @@ struct ScanLane {
   }
 
   /// Of the tile in arrays of tiles, for a scan of its blocks.
-  __device__ std::uint64_t index(const ScriptArgs& a, const ScanPlan& scan) const {
+  __device__ std::uint64_t index(const ScriptArgs& a, const CodedScan& scan) const {
     return std::uint64_t{blockIdx.y} * a.tiles + scan.first_tile + tile;
   }
 };
@@ -73,18 +73,18 @@ struct AcBlock {
   std::uint32_t number = 0;  ///< among those of all components
   std::uint64_t now = 0, before = 0;
 
-  __device__ AcBlock(const StoredFrames& f, const ScanPlan& scan, const ScanLane& lane) {
+  __device__ AcBlock(const StoredFrames& f, const CodedScan& scan, const ScanLane& lane) {
     if (!lane.exists) return;
     number = f.component[scan.block[0].component].first + lane.mcu;
     now = level_of_frame(f, scan.al)[number];
     if (scan.is_refinement()) before = level_of_frame(f, scan.ah)[number];
   }
-  __device__ BandBlock in(const ScanPlan& scan) const { return {scan.band(), now, before}; }
+  __device__ BandBlock in(const CodedScan& scan) const { return {scan.band(), now, before}; }
 };
 
 /// DC of a block of a scan, without its lower bits. A block of padding has that of the last block
 /// before it in its MCU that holds samples.
-__device__ inline std::int32_t dc_of_block(const StoredFrames& f, const ScanPlan& scan,
+__device__ inline std::int32_t dc_of_block(const StoredFrames& f, const CodedScan& scan,
                                            std::uint32_t mcu, std::uint32_t in_mcu) {
   const std::uint32_t mcu_y = scan.grid.by_mcus_wide.quotient(mcu);
   const std::uint32_t mcu_x = mcu - mcu_y * scan.grid.by_mcus_wide.value;
@@ -99,7 +99,7 @@ __device__ inline std::int32_t dc_of_block(const StoredFrames& f, const ScanPlan
 
 /// Emits what the lane's block adds to a scan of DC.
 template <typename Sink>
-__device__ void walk_dc(const StoredFrames& f, const ScanPlan& scan, const ScanLane& lane,
+__device__ void walk_dc(const StoredFrames& f, const CodedScan& scan, const ScanLane& lane,
                         Sink& sink) {
   if (!lane.exists) return;
   const std::int32_t dc = dc_of_block(f, scan, lane.mcu, lane.in_mcu);
@@ -118,7 +118,7 @@ __device__ void walk_dc(const StoredFrames& f, const ScanPlan& scan, const ScanL
 
 /// Emits what the lane's block adds to a scan of AC before the end of its band.
 template <typename Sink>
-__device__ void walk_ac(const StoredFrames& f, const ScanPlan& scan, const BandBlock& b,
+__device__ void walk_ac(const StoredFrames& f, const CodedScan& scan, const BandBlock& b,
                         std::uint32_t block, Sink& sink) {
   const std::int16_t* const values = ac_of_block(f, block);
   if (scan.is_refinement())

@@ -25,7 +25,7 @@ void add_sos(const ScanSpec& spec, std::vector<std::uint8_t>& out) {
   put_sos(components, spec.ss, spec.se, spec.ah, spec.al, out);
 }
 
-void place_blocks(const ScanSpec& spec, const ScanLayout& layout, ScanPlan& scan) {
+void place_blocks(const ScanSpec& spec, const ScanLayout& layout, CodedScan& scan) {
   const bool has_tables = spec.is_dc() && !spec.is_refinement();
   for (int i = 0; i < spec.components; ++i) {
     scan.h[i] = static_cast<std::uint8_t>(layout.component[i].h);
@@ -117,7 +117,7 @@ Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> 
   plan.jobs = make_jobs(plan.choices, candidates.size());
   plan.levels = 1;
   for (const ScanSpec& spec : candidates) {
-    ScanPlan scan{};
+    CodedScan scan{};
     int in_scan[kMaxDecodedComponents];
     std::copy_n(spec.component, spec.components, in_scan);
     ScanLayout layout = layout_of(in_scan, spec.components);
@@ -146,7 +146,7 @@ Status make_script_plan(const ScriptShape& shape, std::span<const std::uint8_t> 
   for (std::size_t j = 0; j < plan.jobs.size(); ++j) {
     const CountJob& job = plan.jobs[j];
     for (std::uint8_t band = 0; band < job.scans; ++band) {
-      ScanPlan& scan = plan.scans[job.scan[band]];
+      CodedScan& scan = plan.scans[job.scan[band]];
       scan.job = static_cast<std::uint8_t>(j);
       scan.in_job = band;
     }

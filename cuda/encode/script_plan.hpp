@@ -34,7 +34,7 @@ struct McuBlock {
 };
 
 /// What kernels know about a scan. Plain data in device memory.
-struct ScanPlan {
+struct CodedScan {
   TileGrid grid;
   std::uint8_t ss, se, ah, al;
   std::uint8_t components;
@@ -113,7 +113,7 @@ ZR_HD void choose_order(const ScanChoices& choices, const std::uint64_t* bits, S
 
 /// All candidates, for frames of one shape.
 struct ScriptPlan {
-  std::vector<ScanPlan> scans;
+  std::vector<CodedScan> scans;
   std::vector<CountJob> jobs;
   std::vector<std::uint8_t> parts;  ///< SOI to SOF, `head_bytes`; then all SOS segments
   std::uint32_t head_bytes;

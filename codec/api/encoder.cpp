@@ -68,7 +68,7 @@ struct Encoder::Impl {
   Status code_to_size(const ConstFrameView& frame) {
     EncodePipeline& pipeline = pipelines.active();
     return pipeline.reaches_sizes(*setup) ? take(pipeline.encode_to_size(params, *setup, frame))
-                                    : search_size(frame);
+                                          : search_size(frame);
   }
 
   /// Takes over a stream that the pipeline has brought to a size by itself.

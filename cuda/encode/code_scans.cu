@@ -1,6 +1,7 @@
 // Coefficients, runs and tables -> the bits of all tiles. A warp takes a tile: it counts the bits
 // of its lanes, learns from the CTAs before where its words go, and walks a second time.
 // SPDX-License-Identifier: MIT
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
@@ -81,7 +82,8 @@ __device__ void find_place(const ScriptArgs& a, CodeShared& s, std::uint64_t wor
   s.before = before;
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads,
+                                  bounded_ctas(kCodeScansCtas, kThreads, sizeof(CodeShared)))
     code_scans_kernel(const __grid_constant__ ScriptArgs a) {
   __shared__ CodeShared s;
   wait_for_previous_kernel();

@@ -2,6 +2,7 @@
 // comes. A run begins with a block that ends with zeros and does not continue another one. The warp
 // that has this block in its tile walks over the next ones, up to a block with symbols of its own.
 // SPDX-License-Identifier: MIT
+#include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/encode/scan_lane.cuh"
 
@@ -69,21 +70,25 @@ class Run {
   /// Takes the blocks of a tile from `from` on. Returns whether the chain ends in it.
   __device__ bool walk_tile(std::uint64_t tile, const TileMarks& marks, int from);
 
-  /// Passes 32 tiles at once, as often as the run takes all of their blocks.
+  /// Passes the tiles, of 32 at a time, that the run takes as a whole.
   __device__ std::uint64_t skip_tiles(std::uint64_t tile) {
-    constexpr std::uint32_t kPassed = 32 * kTileBlocks;
 #pragma unroll 1
-    for (;; tile += 32) {
-      // Behind the last tile of all there may be none.
-      const bool is_there = tile + 32 <= std::uint64_t{a_.frames} * a_.tiles;
-      if (!is_there || blocks_ + kPassed >= kMostEobRun) return tile;
-      const TileMarks marks = load_marks(a_, tile + lane());
-      const std::uint32_t bits = warp_add(marks.tail_bits);
-      if (__any_sync(kFullWarp, marks.breakers != 0 || marks.blocks != kTileBlocks) ||
-          bits_ + bits > kMostRunBits)
-        return tile;
-      blocks_ += kPassed;
-      bits_ += bits;
+    for (;;) {
+      // Behind the last tile of all there is none; before that, the interval ends.
+      const bool is_there = tile + lane() < std::uint64_t{a_.frames} * a_.tiles;
+      TileMarks marks{};
+      if (is_there) marks = load_marks(a_, tile + lane());
+      const std::uint32_t up_to = warp_inclusive_sum(marks.tail_bits);
+      const unsigned stop =
+          __ballot_sync(kFullWarp, marks.breakers != 0 || marks.blocks != kTileBlocks ||
+                                       blocks_ + (lane() + 1) * kTileBlocks >= kMostEobRun ||
+                                       bits_ + up_to > kMostRunBits);
+      const unsigned passed =
+          stop != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(stop))) - 1 : 32;
+      blocks_ += passed * kTileBlocks;
+      if (passed > 0) bits_ += __shfl_sync(kFullWarp, up_to, static_cast<int>(passed) - 1);
+      tile += passed;
+      if (stop != 0) return tile;
     }
   }
 
@@ -236,8 +241,8 @@ __device__ void find_first_runs(const ScriptArgs& a, int scans, const TileRuns& 
 }
 
 /// Counts the blocks of a tile of AC.
-__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job, const CodedScan& first,
-                         const ScanLane& lane) {
+__device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job,
+                         const CodedScan& first, const ScanLane& lane) {
   const AcBlock block(a.stored, first, lane);
   CountSink counts{s.counts.row[0]};
   if (first.is_refinement()) {
@@ -256,7 +261,7 @@ __device__ void count_ac(const ScriptArgs& a, Shared& s, const CountJob& job, co
   find_first_runs(a, job.scans, tile, s.counts.row[JobCounts::kEndsRow]);
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCountScansCtas, kThreads, sizeof(Shared)))
     count_scans_kernel(const __grid_constant__ ScriptArgs a) {
   __shared__ Shared s;
   constexpr unsigned kCounts = sizeof s.counts / sizeof(std::uint32_t);

@@ -10,7 +10,7 @@ namespace zerorun {
 namespace {
 
 /// Numbers of blocks and words are counted in 32 bits.
-constexpr std::uint32_t kMostBlocks = std::uint32_t{1} << 25;
+constexpr std::uint32_t kMostStoredBlocks = std::uint32_t{1} << 25;
 
 /// Places of what the host sends once.
 struct Uploads {
@@ -21,8 +21,8 @@ struct Uploads {
 };
 
 /// Gives all arrays of `args` their place.
-Uploads place_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout& memory,
-                     ScriptArgs& args) {
+Uploads place_script_arrays(const ScriptPlan& plan, std::uint32_t frames, ScratchLayout& memory,
+                            ScriptArgs& args) {
   const std::uint64_t tiles = std::uint64_t{frames} * args.tiles;
   const std::uint64_t scans = std::uint64_t{frames} * args.scans;
   const std::uint64_t blocks = std::uint64_t{frames} * plan.blocks;
@@ -60,7 +60,7 @@ Status ScanCoder::prepare(const ScriptShape& shape, std::span<const std::uint8_t
                           std::uint32_t frames, cudaStream_t stream) {
   ScriptPlan plan;
   ZR_TRY(make_script_plan(shape, head, plan));
-  if (plan.blocks > kMostBlocks)
+  if (plan.blocks > kMostStoredBlocks)
     return Status(Errc::out_of_memory,
                   "the CUDA backend codes 33554432 blocks of a progressive frame at most, this one "
                   "has " +
@@ -81,10 +81,10 @@ Status ScanCoder::prepare(const ScriptShape& shape, std::span<const std::uint8_t
   args_.frame_words = plan.words;
   std::copy_n(plan.first_cta, kMaxJobs + 1, args_.first_cta);
   ScratchLayout measured(nullptr);
-  place_arrays(plan, frames, measured, args_);
+  place_script_arrays(plan, frames, measured, args_);
   ZR_TRY(memory_.reserve(static_cast<std::int64_t>(measured.bytes())));
   ScratchLayout memory(memory_.data());
-  const Uploads to = place_arrays(plan, frames, memory, args_);
+  const Uploads to = place_script_arrays(plan, frames, memory, args_);
   // From pageable memory the calls return when the source has been read.
   const auto send = [stream](auto* device, const auto* host, std::size_t count) {
     return ZR_CUDA_STATUS(

@@ -40,7 +40,7 @@ struct StreamOrder {
 /// All pointers are device memory.
 struct ScriptArgs {
   StoredFrames stored;
-  const CodedScan* plan;       ///< [scans]
+  const CodedScan* plan;      ///< [scans]
   const std::uint8_t* parts;  ///< ScriptPlan::parts
   std::uint32_t head_bytes;
   const CountJob* jobs;  ///< [count_jobs]

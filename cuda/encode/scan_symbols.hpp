@@ -56,8 +56,8 @@ struct BandBlock {
   ZR_HD bool breaks_run() const { return fresh != 0; }
   /// The coefficients behind the last one with a symbol.
   ZR_HD std::uint64_t tail() const { return band & bits_behind(fresh); }
-  /// It ends with an end of band, which a run of them counts.
-  ZR_HD bool has_tail() const { return tail() != 0; }
+  /// It ends with an end of band, which a run of them counts: its last coefficient has no symbol.
+  ZR_HD bool has_tail() const { return (fresh & band & ~(band >> 1)) == 0; }
   /// Correction bits of the tail.
   ZR_HD int tail_bits() const { return count_bits(old & tail()); }
 };

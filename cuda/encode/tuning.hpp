@@ -42,6 +42,8 @@ inline constexpr int kKeptWords = 18;
 
 /// The same: the kernel keeps the coefficients of a block until all of them are stored.
 inline constexpr int kStoreBlocksCtas = 4;
+/// Of the kernels behind it. With fewer registers they spill.
+inline constexpr int kCountScansCtas = 6, kCodeScansCtas = 5;
 
 // assemble()
 

@@ -82,6 +82,10 @@ constexpr Promise kPromises[] = {
     {"code_collected_tiles_kernelILb1E", kTunedCtas10, none},
     {"code_collected_tiles_kernel", kCodeTilesCtas, none},
     {"assemble_kernel", kAssembleCtas, none},
+    {"store_blocks_kernel", kStoreBlocksCtas, none},
+    {"count_scans_kernel", kCountScansCtas, none},
+    {"code_scans_kernel", kCodeScansCtas, none},
+    {"assemble_scans_kernel", kAssembleScansCtas, none},
 };
 
 template <typename List>

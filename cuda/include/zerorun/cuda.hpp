@@ -37,7 +37,8 @@ using StreamMemory = std::function<Status(std::span<EncodedStream> streams)>;
 class ZERORUN_API DeviceEncoder {
  public:
   /// `params.backend` is automatic or cuda, `params.device` the device of all that is passed to
-  /// encode(). Errors: invalid_argument (also for a target of PSNR or SSIM, which the host finds),
+  /// encode(). Errors: invalid_argument (also for a target of PSNR or SSIM, and for any size of
+  /// progressive streams, which the host finds),
   /// no_device, device_unsuitable, device_failure.
   static Result<DeviceEncoder> create(const EncodeParams& params);
 

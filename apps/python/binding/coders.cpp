@@ -279,21 +279,32 @@ bool wants_device(nb::handle to, const DecodeParams& params) {
 }
 
 void bind_coders(nb::module_& module) {
-  module.def("encode", &encode_once, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
-             "size"_a = nb::none(), "stream"_a = nb::none(), "options"_a, nb::sig(docs::kEncodeSig),
-             docs::kEncode);
+  module.def(
+      "encode", &encode_once, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
+      "size"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
+      nb::sig("def encode(image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, "
+              "int]] = None, stream: Stream = None, **options: Unpack[EncodeOptions]) -> bytes"),
+      docs::kEncode);
   module.def("max_encoded_bytes", &most_bytes, "format"_a, "size"_a, "options"_a,
-             nb::sig(docs::kMaxBytesSig), docs::kMaxBytes);
+             nb::sig("def max_encoded_bytes(format: str, size: tuple[int, int], **options: "
+                     "Unpack[EncodeOptions]) -> int"),
+             "The size that no stream of such a picture exceeds; size is (width, height).");
   nb::class_<PyEncoder> encoder(module, "Encoder", docs::kEncoder);
   encoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[EncodeOptions]) -> None"))
       .def("encode", &PyEncoder::encode, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
-           "size"_a = nb::none(), "stream"_a = nb::none(), nb::sig(docs::kEncoderEncodeSig),
-           docs::kEncoderEncode)
+           "size"_a = nb::none(), "stream"_a = nb::none(),
+           nb::sig("def encode(self, image: Image, *, format: Optional[str] = None, size: "
+                   "Optional[tuple[int, int]] = None, stream: Stream = None) -> bytes"),
+           "Encodes a picture; see zerorun.encode().")
       .def("encode_into", &PyEncoder::encode_into, "image"_a.none(), "out"_a.none(),
            "size_out"_a = nb::none(), nb::kw_only(), "format"_a = nb::none(), "size"_a = nb::none(),
-           "stream"_a = nb::none(), nb::sig(docs::kEncodeIntoSig), docs::kEncodeInto)
+           "stream"_a = nb::none(),
+           nb::sig("def encode_into(self, image: Image, out: Any, size_out: Any = None, *, format: "
+                   "Optional[str] = None, size: Optional[tuple[int, int]] = None, stream: Stream = "
+                   "None) -> Optional[int]"),
+           docs::kEncodeInto)
       .def_prop_rw("quality", &PyEncoder::quality, &PyEncoder::set_quality,
                    nb::for_setter(nb::sig("def quality(self, value: int) -> None")),
                    "Quality of all later pictures, 1 to 100.")
@@ -301,22 +312,32 @@ void bind_coders(nb::module_& module) {
       .def("close", &PyEncoder::close, "Gives up the encoder; later calls raise an error.");
   bind_context(encoder);
 
-  module.def("decode", &decode_once, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
-             "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
-             nb::sig(docs::kDecodeSig), docs::kDecode);
+  module.def(
+      "decode", &decode_once, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
+      "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
+      nb::sig(
+          "def decode(data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = "
+          "None, stream: Stream = None, **options: Unpack[DecodeOptions]) -> Any"),
+      docs::kDecode);
   nb::class_<PyDecoder> decoder(module, "Decoder", docs::kDecoder);
   decoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[DecodeOptions]) -> None"))
       .def("decode", &PyDecoder::decode, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
            "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig(docs::kDecoderDecodeSig), docs::kDecoderDecode)
-      .def("decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
-           nb::sig(docs::kDecodePlanesSig), docs::kDecodePlanes)
+           nb::sig("def decode(self, data: Data, format: str = \"rgb24\", *, out: Any = None, to: "
+                   "Optional[str] = None, stream: Stream = None) -> Any"),
+           "Decodes a stream; see zerorun.decode().")
+      .def(
+          "decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
+          nb::sig("def decode_planes(self, data: Data) -> list[Any]"),
+          "Every component as stored, in the order of the header: arrays (height, width) of uint8.")
       .def("decode_coefficients", &PyDecoder::decode_coefficients, "data"_a,
-           nb::sig(docs::kDecodeCoefficientsSig), docs::kDecodeCoefficients)
+           nb::sig("def decode_coefficients(self, data: Data) -> list[Any]"),
+           "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each "
+           "block in row order.")
       .def_prop_ro("report", &PyDecoder::report, nb::sig("def report(self) -> Optional[Report]"),
-                   docs::kDecoderReport)
+                   "What the last call found: a zerorun.Report, or None before the first call.")
       .def_prop_ro("backend", &PyDecoder::backend, "'cpu' or 'cuda'.")
       .def("close", &PyDecoder::close, "Gives up the decoder; later calls raise an error.");
   bind_context(decoder);

@@ -70,12 +70,15 @@ class Decoders {
   std::map<int, std::unique_ptr<DeviceDecodeBox>> on_device_;
 };
 
-/// True if what was made with one serves for the other.
-template <typename Params>
-bool serves(const Params& made, const Params& wanted) {
-  return is_same(made, wanted);
-}
+/// True if what was made with one serves for the other. Every call of a decoder selects its scale
+/// and region.
 inline bool serves(int threads, int wanted) { return threads >= wanted; }
+inline bool serves(const EncodeParams& made, const EncodeParams& wanted) { return made == wanted; }
+inline bool serves(const DecodeParams& made, DecodeParams wanted) {
+  wanted.scale = made.scale;
+  wanted.region = made.region;
+  return made == wanted;
+}
 
 /// Coders that are kept for the next call with the same options: making one takes longer than a
 /// small picture, and its memory and threads can be used again. Call all members with the GIL held.

@@ -145,8 +145,8 @@ PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std:
   if (array.dimensions < 2 || view.shape != shape) fail_shape(name, array, shape);
   if (!view.is_direct())
     fail_frame(name,
-               " has samples that do not lie side by side, or rows that overlap; pass a "
-               "contiguous array or rows of one");
+               " has samples that do not lie side by side, or rows that overlap; pass a contiguous "
+               "array or rows of one");
   return view;
 }
 

@@ -61,7 +61,7 @@ TextPainter::TextPainter(SDL_Renderer* renderer)
 }
 
 TextPainter::~TextPainter() {
-  fonts_.clear();
+  font_.reset();
   painted_.clear();
   if (TTF_WasInit() != 0) TTF_Quit();
 }
@@ -76,12 +76,10 @@ void TextPainter::resize(SDL_Point window, double scale) {
 
 TTF_Font* TextPainter::font(int points) {
   if (!problem_.empty()) return nullptr;
-  constexpr std::size_t kKept = 8;
-  if (fonts_.size() > kKept && !fonts_.contains(points)) fonts_.clear();
-  auto& font = fonts_[points];
-  if (!font) font.reset(TTF_OpenFont(font_path_.c_str(), points));
-  if (!font) problem_ = TTF_GetError();
-  return font.get();
+  if (!font_) font_.reset(TTF_OpenFont(font_path_.c_str(), points));
+  if (font_ && TTF_SetFontSize(font_.get(), points) == 0) return font_.get();
+  problem_ = TTF_GetError();
+  return nullptr;
 }
 
 /// The width of the longest line. SDL_ttf makes a text as wide as the width at which it breaks

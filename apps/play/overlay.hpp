@@ -60,7 +60,7 @@ class TextPainter {
 
   SDL_Renderer* renderer_;
   std::string font_path_, problem_;
-  std::map<int, std::unique_ptr<TTF_Font, FontRelease>> fonts_;
+  std::unique_ptr<TTF_Font, FontRelease> font_;
   int points_ = 14;
   std::map<std::tuple<std::string, int, int, int>, Painted> painted_;  // by text, room and points
 };

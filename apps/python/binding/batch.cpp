@@ -23,10 +23,8 @@ namespace {
 
 /// Threads that are kept for the next batch, by their number: starting 16 of them takes as long as
 /// decoding 20 small pictures on a GPU.
-using ThreadPools = CoderPool<ThreadPool, int>;
-ThreadPools& thread_pools() {
-  static auto& idle = *new ThreadPools(4);
-  return idle;
+CoderPool<ThreadPool, int, 4>& thread_pools() {
+  return of_this_process<CoderPool<ThreadPool, int, 4>>();
 }
 
 /// The bytes of a name, as os.fsencode() makes them.

@@ -16,7 +16,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/help.hpp"
+#include "apps/common/options.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
 #include "apps/sandbox/sandbox.hpp"

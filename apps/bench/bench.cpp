@@ -18,7 +18,7 @@
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
 #include "apps/common/failure.hpp"
-#include "apps/common/help.hpp"
+#include "apps/common/options.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/outputs.hpp"
 #include "apps/common/signals.hpp"

@@ -11,6 +11,7 @@
 #include "apps/common/inputs.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "codec/api/device_set.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/device_name.hpp"
 #include "zerorun/backend.hpp"
 

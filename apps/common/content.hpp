@@ -89,6 +89,18 @@ struct ContentOptions {
   std::string icc_file;
 };
 
+/// Whether INPUT can be opened a second time, for its sound and other streams.
+bool is_reopened(const InputOptions& input);
+
+/// Prints one line for what is lost, and with -v a line for each fact. Ends the command with exit 4
+/// if something is lost and `stops`. Returns the ledger for the last event of `--progress json`.
+nlohmann::ordered_json tell_ledger(const std::string& input, const io::SourceInfo& info,
+                                   const io::Location& output, const io::LedgerChoices& choices,
+                                   bool stops = false);
+
+/// What `info` declares, as JSON.
+nlohmann::ordered_json facts_json(const io::SourceInfo& info);
+
 /// --metadata and --icc; `with_file` also takes the name of a profile.
 void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file);
 

@@ -21,29 +21,21 @@ namespace zerorun::app {
 namespace {
 
 /// A small grey frame, coded and thrown away: it creates the context and loads the kernels.
-Status start_encoder(int device) {
-  EncodeParams params;
-  params.backend = Backend::cuda;
-  params.device = device;
-  ZR_LET(encoder, Encoder::create(params));
-  ZR_LET(frame, Frame::create(PixelFormat::yuv420p, 64, 64));
-  std::vector<std::byte> jpeg;
-  return encoder.encode(std::as_const(frame).view(), jpeg).status();
-}
-
-Status start_decoder(int device) {
+Status start_coder(Work work, int device) {
   EncodeParams coding;
-  coding.backend = Backend::cpu;
-  coding.threads = 1;
+  coding.backend = work == Work::encode ? Backend::cuda : Backend::cpu;
+  coding.device = work == Work::encode ? device : 0;
+  coding.threads = work == Work::encode ? 0 : 1;
   ZR_LET(encoder, Encoder::create(coding));
   ZR_LET(frame, Frame::create(PixelFormat::yuv420p, 64, 64));
   std::vector<std::byte> jpeg;
-  if (auto coded = encoder.encode(std::as_const(frame).view(), jpeg); !coded) return coded.status();
+  ZR_LET(coded, encoder.encode(std::as_const(frame).view(), jpeg));
+  if (work == Work::encode) return Status::ok();
   DecodeParams params;
   params.backend = Backend::cuda;
   params.device = device;
   ZR_LET(decoder, Decoder::create(params));
-  return decoder.decode(jpeg, PixelFormat::yuv420p, frame).status();
+  return decoder.decode(std::span(jpeg).first(coded.bytes), PixelFormat::yuv420p, frame).status();
 }
 
 /// All at the same time: each takes some 0.3 s. The error is that of the first one that fails.
@@ -94,7 +86,7 @@ DeviceChoice choose_by_work(std::optional<double> pixels, int threads, const Dev
 }
 
 DeviceProbe real_devices(Work work) {
-  return {cuda_presence, work == Work::encode ? start_encoder : start_decoder};
+  return {cuda_presence, [work](int device) { return start_coder(work, device); }};
 }
 
 DeviceStart::DeviceStart(const DeviceOptions& asked, std::optional<double> pixels, Work work,
@@ -113,10 +105,9 @@ DeviceStart::DeviceStart(const DeviceOptions& asked, std::optional<double> pixel
   if (choice_.backend == Backend::cpu) return;
   hide_unused_devices(asked);
   // Not std::async, whose future would wait in its destructor.
-  std::packaged_task<Status()> task(
-      [start = std::move(probe.start), devices = device_plan(Backend::cuda, asked).devices] {
-        return start_all(start, devices);
-      });
+  std::packaged_task<Status()> task([start = std::move(probe.start), devices = asked.indices()] {
+    return start_all(start, devices);
+  });
   started_ = task.get_future();
   std::thread(std::move(task)).detach();
 }

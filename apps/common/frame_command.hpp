@@ -54,7 +54,7 @@ class FrameCommand {
   /// them.
   template <typename Params>
   void choose_lanes(const io::SourceInfo& info, bool reads_planes, Params& params) {
-    device_set_.emplace(device_plan(backend_, options_.device).devices);
+    device_set_.emplace(coder_devices(backend_, options_.device));
     params.backend = device_set_->count() > 1 ? backend_ : device_->for_coders();
     params.device = options_.device.index;
     const bool is_single = info.frame_count == 1 || is_single_image(output_);

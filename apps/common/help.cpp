@@ -1,6 +1,5 @@
+// The layout of --help and --help-all.
 // SPDX-License-Identifier: MIT
-#include "apps/common/help.hpp"
-
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "apps/common/failure.hpp"
+#include "apps/common/options.hpp"
 
 namespace zerorun::app {
 namespace {

@@ -17,7 +17,6 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/inputs.hpp"
-#include "codec/base/device_name.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -53,10 +52,7 @@ void add_device_options(CLI::App& app, DeviceOptions& device) {
       throw CLI::ValidationError(
           "--device",
           "'" + text + "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
-    device.backend = parsed->backend;
-    device.index = parsed->index;
-    device.list = parsed->list;
-    device.all_devices = parsed->all_devices;
+    static_cast<DeviceName&>(device) = *parsed;
     device.is_index_named = text.find(':') != std::string::npos;
   };
   app.add_option_function<std::string>(
@@ -96,12 +92,8 @@ int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) 
 }
 
 void find_all_devices(DeviceOptions& device) {
-  DeviceName name{device.backend, device.index, device.list, device.all_devices};
-  if (const Status status = zerorun::find_all_devices(name); !status)
+  if (const Status status = zerorun::find_all_devices(static_cast<DeviceName&>(device)); !status)
     fail(Exit::device, status.message());
-  device.index = name.index;
-  device.list = name.list;
-  device.all_devices = false;
 }
 
 std::optional<std::string> first_visible(const char* visible) {
@@ -121,10 +113,8 @@ void hide_unused_devices(const DeviceOptions& device) {
     ::setenv(kVariable, first->c_str(), 1);
 }
 
-DevicePlan device_plan(Backend backend, const DeviceOptions& device) {
-  if (backend != Backend::cuda) return {};
-  if (device.list.empty()) return {backend, {device.index}, false};
-  return {backend, device.list, false};
+std::vector<int> coder_devices(Backend backend, const DeviceOptions& device) {
+  return backend == Backend::cuda ? device.indices() : std::vector{kCpuDevice};
 }
 
 Backend choose_backend(const DeviceOptions& device) {
@@ -136,7 +126,7 @@ Backend choose_backend(const DeviceOptions& device) {
 
 std::string device_text(Backend backend, const DeviceOptions& device) {
   if (backend == Backend::cuda) {
-    const std::vector<int> all = device.list.empty() ? std::vector{device.index} : device.list;
+    const std::vector<int> all = device.indices();
     std::string text = fmt::format("cuda:{}", fmt::join(all, ","));
     const char* before = " ";
     for (const int index : all)
@@ -163,18 +153,11 @@ void set_inputs(InputOptions& input, const std::vector<std::string>& words) {
 }
 
 std::optional<io::FileNumbers> parse_file_numbers(std::string_view text) {
-  const auto colon = text.find(':');
-  const std::string_view first = text.substr(0, colon);
-  const std::string_view last = colon == std::string_view::npos ? first : text.substr(colon + 1);
   io::FileNumbers numbers;
-  const auto read = [](std::string_view word, std::int64_t& to) {
-    const auto value = parse_integer(word);
-    if (value) to = *value;
-    return word.empty() || (value && *value >= 0);
-  };
-  const bool is_good = !text.empty() && read(first, numbers.first) && read(last, numbers.last) &&
-                       numbers.first <= numbers.last;
-  return is_good ? std::optional(numbers) : std::nullopt;
+  const auto one = parse_integer(text);
+  if (one) numbers = {*one, *one};
+  const bool is_good = one ? *one >= 0 : parse_ends(text, numbers.first, numbers.last);
+  return is_good && numbers.first <= numbers.last ? std::optional(numbers) : std::nullopt;
 }
 
 std::optional<std::pair<int, int>> parse_size(std::string_view text) {

@@ -10,6 +10,7 @@
 
 #include "apps/common/text.hpp"
 #include "codec/api/device_set.hpp"
+#include "codec/base/device_name.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/io.hpp"
 
@@ -20,15 +21,14 @@ class Option;
 
 namespace zerorun::app {
 
-struct DeviceOptions {
-  Backend backend = Backend::automatic;
-  int index = 0;                ///< CUDA device; the first one of a list
-  std::vector<int> list = {};   ///< of several CUDA devices; empty: `index` alone
-  bool all_devices = false;     ///< cuda:all, until find_all_devices()
+/// Of cuda:all, until find_all_devices(), no index is known.
+struct DeviceOptions : DeviceName {
   bool is_index_named = false;  ///< by cuda:N
+  int threads = 0;              ///< 0 = one per core
 
+  /// The CUDA devices; one or more.
+  std::vector<int> indices() const { return list.empty() ? std::vector{index} : list; }
   int device_count() const noexcept { return list.empty() ? 1 : static_cast<int>(list.size()); }
-  int threads = 0;  ///< 0 = one per core
 };
 
 void add_device_options(CLI::App& app, DeviceOptions& device);
@@ -53,8 +53,8 @@ std::optional<std::string> first_visible(const char* visible);
 /// starts in 0.23 s instead of 0.46. Works before the first call of CUDA alone.
 void hide_unused_devices(const DeviceOptions& device);
 
-/// Where coders work, after `backend` was chosen.
-DevicePlan device_plan(Backend backend, const DeviceOptions& device);
+/// Where coders work, after `backend` was chosen: CUDA indices, or kCpuDevice alone.
+std::vector<int> coder_devices(Backend backend, const DeviceOptions& device);
 
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);
@@ -106,6 +106,15 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
 /// --progress, in the group that was used last; and --quiet and --verbose.
 void add_progress_option(CLI::App& app, ProgressMode& progress);
 void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details);
+
+/// The layout of --help and --help-all, from which the manual pages and the completions are made:
+/// gives `command`, and the commands that are added to it later, a --help that wraps at 100
+/// columns, lists INPUT beside its options, and leaves out CLI11's texts on checks and exclusions.
+/// --help-all has all options in their groups, the whole footer and the exit codes. If some options
+/// are `common`, --help has these, which must have been added, in this order, then `note`, and the
+/// footer from its examples on. A name is that on the command line: "--output", or "INPUT".
+void show_common_options(CLI::App& command, std::vector<std::string> common = {},
+                         std::string note = "");
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -26,13 +25,6 @@ std::string clock_text(double seconds) {
 std::string rational_text(io::Rational rate) {
   if (!rate.known()) return "unknown";
   return rate.den == 1 ? std::to_string(rate.num) : fmt::format("{}/{}", rate.num, rate.den);
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// What "23.976", "29.97" and "59.94" mean: the multiples of 1000/1001 that video has.
@@ -70,26 +62,25 @@ std::optional<io::Rational> parse_rational(std::string_view text) {
   return io::Rational{*num / common, *den / common};
 }
 
-std::optional<FrameRange> parse_range(std::string_view text) {
+bool parse_ends(std::string_view text, std::int64_t& first, std::int64_t& last) {
+  const auto read = [](std::string_view word, std::int64_t& to) {
+    const auto value = parse_integer(word);
+    if (value) to = *value;
+    return word.empty() || (value && *value >= 0);
+  };
   const auto colon = text.find(':');
+  return colon != std::string_view::npos && read(text.substr(0, colon), first) &&
+         read(text.substr(colon + 1), last);
+}
+
+std::optional<FrameRange> parse_range(std::string_view text) {
   FrameRange range;
-  if (colon == std::string_view::npos) {
-    const auto count = parse_integer(text);
-    if (!count || *count < 1) return std::nullopt;
+  if (const auto count = parse_integer(text))
     range.last = *count;
-    return range;
-  }
-  if (const std::string_view first = text.substr(0, colon); !first.empty()) {
-    const auto value = parse_integer(first);
-    if (!value || *value < 0) return std::nullopt;
-    range.first = *value;
-  }
-  if (const std::string_view last = text.substr(colon + 1); !last.empty()) {
-    const auto value = parse_integer(last);
-    if (!value || *value <= range.first) return std::nullopt;
-    range.last = *value;
-  }
-  return range;
+  else if (!parse_ends(text, range.first, range.last))
+    return std::nullopt;
+  const bool is_open = range.last < 0 && text.ends_with(':');
+  return is_open || range.last > range.first ? std::optional(range) : std::nullopt;
 }
 
 }  // namespace zerorun::app

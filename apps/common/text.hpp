@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "zerorun/content.hpp"
 
@@ -19,8 +21,21 @@ std::string rational_text(io::Rational rate);  ///< "25", "30000/1001", "unknown
 /// number.
 std::optional<io::Rational> parse_rational(std::string_view text);
 
-/// A whole decimal number; nullopt on anything else, also on overflow.
-std::optional<std::int64_t> parse_integer(std::string_view text);
+/// A number and nothing else; nullopt also on overflow.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+inline std::optional<std::int64_t> parse_integer(std::string_view text) {
+  return parse_number<std::int64_t>(text);
+}
+
+/// "A:B", "A:" or ":B" with numbers from 0 on; an end that is left out keeps its value. False on
+/// anything else.
+bool parse_ends(std::string_view text, std::int64_t& first, std::int64_t& last);
 
 struct FrameRange {
   std::int64_t first = 0;

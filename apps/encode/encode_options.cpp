@@ -3,9 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include "apps/common/console.hpp"
@@ -86,11 +84,8 @@ std::int64_t unit_of(char letter) {
 
 /// A number above 0, up to `most`.
 std::optional<double> parse_target(const std::string& text, double most) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || last != end || !(number > 0 && number <= most)) return std::nullopt;
-  return number;
+  const auto number = parse_number<double>(text);
+  return number && *number > 0 && *number <= most ? number : std::nullopt;
 }
 
 /// Thousands; nullopt if it is not a whole number from 1 to 2^50.
@@ -256,18 +251,6 @@ void add_content_options(CLI::App& command, EncodeOptions& options) {
 }
 
 }  // namespace
-
-std::optional<RestartPolicy> parse_restart(const std::string& text) {
-  if (text == "auto") return RestartPolicy::automatic();
-  if (text == "none") return RestartPolicy::none();
-  const std::size_t digits = text.find_first_not_of("0123456789");
-  const std::string unit = digits == std::string::npos ? "" : text.substr(digits);
-  const auto count = parse_integer(text.substr(0, digits));
-  if (!count || *count < 1 || *count > 65535 || (!unit.empty() && unit != "rows"))
-    return std::nullopt;
-  const int n = static_cast<int>(*count);
-  return unit.empty() ? RestartPolicy::mcus(n) : RestartPolicy::mcu_rows(n);
-}
 
 void add_encode_options(CLI::App& command, EncodeOptions& options) {
   add_input_options(command, options.input);

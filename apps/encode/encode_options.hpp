@@ -84,9 +84,6 @@ struct EncodeOptions : FrameOptions {
 
 void add_encode_options(CLI::App& command, EncodeOptions& options);
 
-/// "auto", "none", "N" MCUs, "Nrows" rows of MCUs.
-std::optional<RestartPolicy> parse_restart(const std::string& text);
-
 /// All that coded bytes follow from beside the input, for the manifest of a shard.
 nlohmann::ordered_json coding_parameters(const EncodeOptions& options);
 

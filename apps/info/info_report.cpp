@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/ledger.hpp"
+#include "apps/common/content.hpp"
 #include "apps/common/text.hpp"
 #include "zerorun/content.hpp"
 

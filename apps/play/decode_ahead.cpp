@@ -193,7 +193,7 @@ bool ends_reading(const Status& status) noexcept {
 struct DecodeAhead::Decoders {
   Decoders(const Decoding& decoding, int lane_count, bool is_single)
       : how(decoding),
-        device_set(device_plan(decoding.backend, decoding.device).devices),
+        device_set(coder_devices(decoding.backend, decoding.device)),
         lanes(device_set, lane_count,
               [how = decoding, is_single](int device) { return make(how, is_single, device); }) {}
 

@@ -61,12 +61,12 @@ TextPainter::TextPainter(SDL_Renderer* renderer)
 }
 
 TextPainter::~TextPainter() {
-  fonts_.clear();
-  labels_ = {};
+  font_.reset();
+  painted_.clear();
   if (TTF_WasInit() != 0) TTF_Quit();
 }
 
-void TextPainter::forget() { labels_ = {}; }
+void TextPainter::forget() { painted_.clear(); }
 
 void TextPainter::resize(SDL_Point window, double scale) {
   // A share of the window as players do, but never less than a desktop's text.
@@ -76,12 +76,10 @@ void TextPainter::resize(SDL_Point window, double scale) {
 
 TTF_Font* TextPainter::font(int points) {
   if (!problem_.empty()) return nullptr;
-  constexpr std::size_t kKept = 8;
-  if (fonts_.size() > kKept && !fonts_.contains(points)) fonts_.clear();
-  auto& font = fonts_[points];
-  if (!font) font.reset(TTF_OpenFont(font_path_.c_str(), points));
-  if (!font) problem_ = TTF_GetError();
-  return font.get();
+  if (!font_) font_.reset(TTF_OpenFont(font_path_.c_str(), points));
+  if (font_ && TTF_SetFontSize(font_.get(), points) == 0) return font_.get();
+  problem_ = TTF_GetError();
+  return nullptr;
 }
 
 /// The width of the longest line. SDL_ttf makes a text as wide as the width at which it breaks
@@ -114,28 +112,26 @@ SdlPtr<SDL_Surface> TextPainter::letters(const std::string& text, SDL_Point room
   return surface;
 }
 
-bool TextPainter::render(Painted& painted, const std::string& text, SDL_Point room) {
-  if (painted.texture && painted.text == text && painted.points == points_ &&
-      painted.room.x == room.x && painted.room.y == room.y)
-    return true;
-  const SdlPtr<SDL_Surface> surface = letters(text, room);
-  if (!surface) return false;
-  painted.texture.reset(SDL_CreateTextureFromSurface(renderer_, surface.get()));
-  painted.size = {surface->w, surface->h};
-  painted.text = text;
-  painted.room = room;
-  painted.points = points_;
-  return painted.texture != nullptr;
+/// The texture of a text, which is kept while others are not too many; null if it cannot be made.
+const TextPainter::Painted& TextPainter::painted(const std::string& text, SDL_Point room) {
+  constexpr std::size_t kKept = 32;
+  if (painted_.size() > kKept) painted_.clear();
+  Painted& found = painted_[{text, room.x, room.y, points_}];
+  if (found.texture) return found;
+  if (const SdlPtr<SDL_Surface> surface = letters(text, room))
+    found = {SdlPtr<SDL_Texture>(SDL_CreateTextureFromSurface(renderer_, surface.get())),
+             {surface->w, surface->h}};
+  return found;
 }
 
-SDL_Rect TextPainter::draw(Label label, const std::string& text, const TextPlace& place) {
+SDL_Rect TextPainter::draw(const std::string& text, const TextPlace& place) {
   const SDL_Rect& area = place.area;
   const int pad = margin() / 2;
   const SDL_Point room{area.w - 4 * pad, area.h - 4 * pad};
   if (text.empty() || room.x <= 0 || room.y <= 0) return {};
-  Painted& painted = labels_[static_cast<std::size_t>(label)];
-  if (!render(painted, text, room)) return {};
-  SDL_Rect box{0, 0, painted.size.x + 2 * pad, painted.size.y + 2 * pad};
+  const auto& [texture, extent] = painted(text, room);
+  if (!texture) return {};
+  SDL_Rect box{0, 0, extent.x + 2 * pad, extent.y + 2 * pad};
   const auto along = [pad](int from, int length, int size, int where) {
     if (where < 0) return from + pad;
     return where > 0 ? from + length - size - pad : from + (length - size) / 2;
@@ -143,8 +139,8 @@ SDL_Rect TextPainter::draw(Label label, const std::string& text, const TextPlace
   box.x = along(area.x, area.w, box.w, place.across);
   box.y = along(area.y, area.h, box.h, place.down);
   fill_back(renderer_, box);
-  const SDL_Rect to{box.x + pad, box.y + pad, painted.size.x, painted.size.y};
-  SDL_RenderCopy(renderer_, painted.texture.get(), nullptr, &to);
+  const SDL_Rect to{box.x + pad, box.y + pad, extent.x, extent.y};
+  SDL_RenderCopy(renderer_, texture.get(), nullptr, &to);
   return box;
 }
 
@@ -327,20 +323,19 @@ void Overlay::draw(const OverlayContent& content) {
   }
   SDL_Rect bottom = texts;
   if (!content.metrics.empty()) {
-    const SDL_Rect box = text_.draw(Label::metrics, content.metrics, {bottom, -1, 1});
+    const SDL_Rect box = text_.draw(content.metrics, {bottom, -1, 1});
     bottom.h = std::max(0, box.y - bottom.y);
   }
-  const SDL_Rect message = text_.draw(Label::message, content.message, {bottom, -1, 1});
+  const SDL_Rect message = text_.draw(content.message, {bottom, -1, 1});
   if (message.h > 0) bottom.h = std::max(0, message.y - bottom.y);
-  text_.draw(Label::osd, content.osd, {{texts.x, texts.y, texts.w, bottom.h}, -1, -1});
-  text_.draw(Label::help, content.help, {{0, 0, size.x, size.y}, 0, 0});
+  text_.draw(content.osd, {{texts.x, texts.y, texts.w, bottom.h}, -1, -1});
+  text_.draw(content.help, {{0, 0, size.x, size.y}, 0, 0});
 }
 
 void Overlay::draw_bar(const SeekBarState& state) {
   const SeekBar shown = bar(state.duration);
   shown.draw(window_.renderer(), state);
-  text_.draw(Label::time, time_text(state.at) + " / " + time_text(state.duration),
-             {shown.text_area(), 1, 0});
+  text_.draw(time_text(state.at) + " / " + time_text(state.duration), {shown.text_area(), 1, 0});
   free_.h = shown.area().y;
 }
 
@@ -351,8 +346,8 @@ void Overlay::draw_names(const OverlayContent& content) {
     right.x = left.w;
     right.w -= left.w;
   }
-  const SDL_Rect a = text_.draw(Label::name_a, content.name_a, {left, 1, -1});
-  const SDL_Rect b = text_.draw(Label::name_b, content.name_b, {right, 1, -1});
+  const SDL_Rect a = text_.draw(content.name_a, {left, 1, -1});
+  const SDL_Rect b = text_.draw(content.name_b, {right, 1, -1});
   const int below = std::max(a.y + a.h, b.y + b.h);
   if (below == 0) return;
   free_.y = below;
@@ -374,15 +369,15 @@ void Overlay::draw_panels(const OverlayContent& content) {
   if (content.histogram != nullptr) {
     content.histogram->draw(window_.renderer(), panel);
     const SDL_Rect below{panel.x, panel.y + panel.h, panel.w, half - panel.h};
-    text_.draw(Label::histogram, content.histogram->text(), {below, 1, -1});
+    text_.draw(content.histogram->text(), {below, 1, -1});
   }
   if (content.graph == nullptr) return;
   panel.y = free_.y + free_.h - panel.h;
   content.graph->draw(window_.renderer(), panel);
   const SDL_Rect above{panel.x, panel.y - (half - panel.h), panel.w, half - panel.h};
-  text_.draw(Label::graph, content.graph->text(), {above, 1, 1});
+  text_.draw(content.graph->text(), {above, 1, 1});
   const int line = content.graph->line_at(panel);
-  text_.draw(Label::graph_line, "16.7 ms", {{panel.x, panel.y, panel.w, line - panel.y}, -1, 1});
+  text_.draw("16.7 ms", {{panel.x, panel.y, panel.w, line - panel.y}, -1, 1});
 }
 
 }  // namespace zerorun::app

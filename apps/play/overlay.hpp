@@ -12,27 +12,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "apps/play/window.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::app {
-
-/// What is written; each keeps its text as a texture until the text changes.
-enum class Label {
-  osd,
-  message,
-  help,
-  name_a,
-  name_b,
-  metrics,
-  time,
-  graph,
-  graph_line,
-  histogram
-};
-inline constexpr std::size_t kLabelCount = 10;
 
 /// Text stands in `area`: at its left or top (-1), in its middle (0), at its right or bottom (1).
 struct TextPlace {
@@ -53,7 +39,7 @@ class TextPainter {
   void resize(SDL_Point window, double scale);
   /// Lines end with "\n"; longer ones are broken, and letters shrink, so that the text stays in its
   /// area. Returns the box that was painted; it is empty if nothing was.
-  SDL_Rect draw(Label label, const std::string& text, const TextPlace& place);
+  SDL_Rect draw(const std::string& text, const TextPlace& place);
   void forget();                                   ///< call it if the renderer lost its textures
   int points() const noexcept { return points_; }  ///< size of the letters
   int margin() const noexcept { return std::max(4, points_ / 2); }
@@ -64,21 +50,19 @@ class TextPainter {
     void operator()(TTF_Font* font) const noexcept { TTF_CloseFont(font); }
   };
   struct Painted {
-    std::string text;
     SdlPtr<SDL_Texture> texture;
-    SDL_Point size{0, 0}, room{0, 0};
-    int points = 0;  // that were asked for
+    SDL_Point size{0, 0};
   };
 
   TTF_Font* font(int points);
   SdlPtr<SDL_Surface> letters(const std::string& text, SDL_Point room);
-  bool render(Painted& painted, const std::string& text, SDL_Point room);
+  const Painted& painted(const std::string& text, SDL_Point room);
 
   SDL_Renderer* renderer_;
   std::string font_path_, problem_;
-  std::map<int, std::unique_ptr<TTF_Font, FontRelease>> fonts_;
+  std::unique_ptr<TTF_Font, FontRelease> font_;
   int points_ = 14;
-  std::array<Painted, kLabelCount> labels_;
+  std::map<std::tuple<std::string, int, int, int>, Painted> painted_;  // by text, room and points
 };
 
 /// Times in seconds after the first frame.

@@ -4,12 +4,11 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <charconv>
 #include <memory>
 
 #include "apps/commands.hpp"
 #include "apps/common/console.hpp"
-#include "apps/common/help.hpp"
+#include "apps/common/options.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/play/session.hpp"
 
@@ -51,12 +50,8 @@ std::string keys_text() {
 
 /// A decimal number without sign or exponent.
 std::optional<double> parse_decimal(std::string_view text) {
-  double value = 0;
-  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos)
-    return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  return parse_number<double>(text);
 }
 
 /// Seconds from "90", "1:30", "0:01:30.5"; nullopt on anything else.

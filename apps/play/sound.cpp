@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "apps/play/sound.hpp"
 
+#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <system_error>
 #include <utility>
+
+#include "codec/base/try.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 constexpr int kRate = 48000, kChannels = 2;
 constexpr Uint16 kDeviceFrames = 1024;  ///< 21 ms
 constexpr std::size_t kReadSamples = 4096;
+
+/// A step of the clock up to which the sound goes on; a gap up to which it is read and not heard,
+/// which takes less time than a seek; and the speeds at which it can be understood.
+constexpr double kInStep = 0.1, kReadOver = 0.5, kSlowestSound = 0.25, kFastestSound = 4.0;
 
 /// The part of its distance from the sound by which the clock moves each time the device asks for
 /// samples: quick enough for any device's rate, too slow to be seen.
@@ -25,12 +30,10 @@ bool can_have_sound(const PlayInput& input) {
 }  // namespace
 
 Sound::Sound(std::unique_ptr<io::AudioSource> source, double zero, MediaClock& clock)
-    : source_(std::move(source)), zero_(zero), clock_(clock), queue_(kRate, kChannels) {}
+    : source_(std::move(source)), zero_(zero), clock_(clock) {}
 
 Sound::~Sound() {
   if (device_ != 0) SDL_CloseAudioDevice(device_);  // waits for the callback
-  stops_ = true;
-  if (reader_.joinable()) reader_.join();
   SDL_QuitSubSystem(SDL_INIT_AUDIO);
 }
 
@@ -45,12 +48,6 @@ std::unique_ptr<Sound> Sound::open(const PlayInput& input, MediaClock& clock,
   const double zero = static_cast<double>(input.info().first_pts) * input.info().time_base.value();
   std::unique_ptr<Sound> sound(new Sound(*std::move(source), zero, clock));
   if (!sound->open_device(problem)) return nullptr;
-  try {
-    sound->reader_ = std::thread([raw = sound.get()] { raw->read(); });
-  } catch (const std::system_error& error) {
-    problem = error.what();
-    return nullptr;
-  }
   SDL_PauseAudioDevice(sound->device_, 0);
   return sound;
 }
@@ -72,51 +69,68 @@ bool Sound::open_device(std::string& problem) {
   return device_ != 0;
 }
 
-/// Runs on SDL's thread.
 void Sound::play(std::span<float> out) {
-  MediaClock::State state = clock_.state();
   // These samples are heard when the device has played the buffer before them.
-  state.now += state.speed * spec_.samples / spec_.freq;
-  const auto ahead = queue_.fill(out, state);
-  if (!ahead) return;
-  clock_.steer(kSteer * *ahead);
-  played_ = played_ + static_cast<double>(out.size()) / kChannels / kRate;
-  drift_ = drift_ + 0.02 * (std::abs(*ahead) * 1e3 - drift_);
+  const auto when_heard = [this] {
+    MediaClock::State state = clock_.state();
+    state.now += state.speed * spec_.samples / spec_.freq;
+    return state;
+  };
+  std::fill(out.begin(), out.end(), 0.0F);
+  MediaClock::State clock = when_heard();
+  if (!clock.is_running || clock.speed < kSlowestSound || clock.speed > kFastestSound) return;
+  if (speed_ != clock.speed || at_ > clock.now + kInStep ||
+      (!ended_ && at_ < clock.now - kReadOver)) {
+    begin(clock);
+    clock = when_heard();
+  }
+  if (at_ < clock.now - kInStep)
+    while (!ended_ && at_ < clock.now) read(out);
+  const double ahead = at_ - clock.now;
+  const std::size_t count = read(out);
+  if (count == 0) return;
+  clock_.steer(kSteer * ahead);
+  played_ = played_ + static_cast<double>(count) / kChannels / kRate;
+  drift_ = drift_ + 0.02 * (std::abs(ahead) * 1e3 - drift_);
   const float gain = is_muted_ ? 0.0F : static_cast<float>(volume_) / 100.0F;
   for (float& sample : out) sample *= gain * gain;  // loudness is nearer to the square
 }
 
-bool Sound::begin(const SoundQueue::Order& order) {
-  speed_.reset();
-  if (order.speed != 1.0)
-    speed_.reset(SDL_NewAudioStream(AUDIO_F32SYS, kChannels,
-                                    static_cast<int>(std::lround(kRate * order.speed)),
-                                    AUDIO_F32SYS, kChannels, kRate));
-  return static_cast<bool>(source_->seek(order.from + zero_));
+void Sound::begin(const MediaClock::State& clock) {
+  at_ = clock.now;
+  speed_ = clock.speed;
+  changer_.reset();
+  if (speed_ != 1.0)
+    changer_.reset(SDL_NewAudioStream(AUDIO_F32SYS, kChannels,
+                                      static_cast<int>(std::lround(kRate * speed_)), AUDIO_F32SYS,
+                                      kChannels, kRate));
+  ended_ = !source_->seek(at_ + zero_);
 }
 
-/// The reader thread.
-void Sound::read() {
+/// Returns how many samples there are, and puts silence behind the last.
+std::size_t Sound::read(std::span<float> out) {
+  std::size_t count = 0;
+  while (!ended_ && count < out.size()) {
+    const auto more = read_some(out.subspan(count));
+    ended_ = !more || *more == 0;
+    if (!ended_) count += *more;
+  }
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(count), out.end(), 0.0F);
+  at_ += speed_ * static_cast<double>(count) / kChannels / kRate;
+  return count;
+}
+
+/// The next samples at the clock's speed; none at the end.
+Result<std::size_t> Sound::read_some(std::span<float> out) {
+  if (!changer_) return source_->read(out);
   std::array<float, kReadSamples> samples;
-  while (!stops_) {
-    if (queue_.is_full()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      continue;
-    }
-    bool is_good = true;
-    if (const auto order = queue_.take_order()) is_good = begin(*order);
-    const auto count = is_good ? source_->read(samples) : Result<std::size_t>(std::size_t{0});
-    if (!count || *count == 0) {
-      queue_.set_ended();
-    } else if (!speed_) {
-      queue_.add({samples.data(), *count});
-    } else {
-      SDL_AudioStreamPut(speed_.get(), samples.data(), static_cast<int>(*count * sizeof(float)));
-      for (int got = 1; got > 0;) {
-        got = SDL_AudioStreamGet(speed_.get(), samples.data(), sizeof samples);
-        if (got > 0) queue_.add({samples.data(), static_cast<std::size_t>(got) / sizeof(float)});
-      }
-    }
+  for (;;) {
+    const int bytes =
+        SDL_AudioStreamGet(changer_.get(), out.data(), static_cast<int>(out.size_bytes()));
+    if (bytes > 0) return static_cast<std::size_t>(bytes) / sizeof(float);
+    ZR_LET(count, source_->read(samples));
+    if (count == 0) return count;
+    SDL_AudioStreamPut(changer_.get(), samples.data(), static_cast<int>(count * sizeof(float)));
   }
 }
 

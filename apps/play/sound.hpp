@@ -8,18 +8,17 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <thread>
 
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
-#include "apps/play/sound_queue.hpp"
 #include "apps/play/window.hpp"
 #include "zerorun/source.hpp"
 
 namespace zerorun::app {
 
-/// A thread reads, SDL's thread plays. The clock is moved to the sound, so that the pictures follow
-/// it. Not copied; the clock has to live longer.
+/// SDL's thread reads and plays. Where the clock jumps (a seek, a pause, another speed) the sound
+/// follows it; else the clock is moved to the sound, so that the pictures follow it. Not copied;
+/// the clock has to live longer.
 class Sound {
  public:
   /// Null if the input has no sound that can be played; then `problem` says why, if that is worth a
@@ -40,21 +39,24 @@ class Sound {
  private:
   Sound(std::unique_ptr<io::AudioSource> source, double zero, MediaClock& clock);
   bool open_device(std::string& problem);
-  void read();
-  bool begin(const SoundQueue::Order& order);
-  void play(std::span<float> out);
 
-  std::unique_ptr<io::AudioSource> source_;  // the reader's
-  const double zero_;                        // time of the first picture in the container
+  // SDL's thread.
+  void play(std::span<float> out);
+  void begin(const MediaClock::State& clock);
+  std::size_t read(std::span<float> out);
+  Result<std::size_t> read_some(std::span<float> out);
+
+  std::unique_ptr<io::AudioSource> source_;
+  const double zero_;  // time of the first picture in the container
   MediaClock& clock_;
-  SoundQueue queue_;
   SDL_AudioSpec spec_{};
   SDL_AudioDeviceID device_ = 0;
   std::atomic<int> volume_{100};
-  std::atomic<bool> is_muted_{false}, stops_{false};
+  std::atomic<bool> is_muted_{false};
   std::atomic<double> played_{0}, drift_{0};
-  SdlPtr<SDL_AudioStream> speed_;  // the reader's; null at the usual speed
-  std::thread reader_;
+  SdlPtr<SDL_AudioStream> changer_;  // of the speed; null at the usual one
+  double at_ = 0, speed_ = 0;        // stream time of the next sample; speed 0: none was read yet
+  bool ended_ = false;               // no sample follows
 };
 
 }  // namespace zerorun::app

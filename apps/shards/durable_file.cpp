@@ -126,22 +126,6 @@ bool DurableFile::is_named(const std::string& path) const noexcept {
          mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
-EarlyWriteback::EarlyWriteback(const std::string& path)
-    : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-
-EarlyWriteback::~EarlyWriteback() {
-  if (file_ >= 0) ::close(file_);
-}
-
-void EarlyWriteback::reached(std::int64_t end) noexcept {
-  constexpr std::int64_t kStep = std::int64_t{8} << 20;
-  if (file_ < 0 || end - begun_ < kStep) return;
-#ifdef SYNC_FILE_RANGE_WRITE
-  ::sync_file_range(file_, begun_, end - begun_, SYNC_FILE_RANGE_WRITE);
-#endif
-  begun_ = end;
-}
-
 Status sync_folder(const std::string& folder) { return sync_path(folder, O_DIRECTORY); }
 
 Status sync_data(const std::string& path) { return sync_path(path, 0); }

@@ -58,23 +58,6 @@ class DurableFile {
   std::int64_t size_ = 0;
 };
 
-/// Starts the disk while another object still writes a file, so that the sync at its end has little
-/// left to do: Linux begins by itself only after gigabytes or half a minute.
-class EarlyWriteback {
- public:
-  /// A file that is there already; without one nothing happens.
-  explicit EarlyWriteback(const std::string& path);
-  EarlyWriteback(const EarlyWriteback&) = delete;
-  EarlyWriteback& operator=(const EarlyWriteback&) = delete;
-  ~EarlyWriteback();
-  /// Bytes that were written so far.
-  void reached(std::int64_t end) noexcept;
-
- private:
-  int file_ = -1;
-  std::int64_t begun_ = 0;
-};
-
 /// "'PATH': REASON" for an error number of the system.
 Status file_failure(Errc code, const std::string& path, int number);
 

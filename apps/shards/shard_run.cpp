@@ -40,7 +40,7 @@ struct AnySource {
 };
 
 AnySource open_any(const InputOptions& input) {
-  const io::SourceOptions options = source_options(input, {.backend = Backend::cpu});
+  const io::SourceOptions options = source_options(input, {{.backend = Backend::cpu}});
   AnySource source;
   source.packets = open_jpeg_packets(input, options);
   if (!source.packets)
@@ -164,7 +164,7 @@ FrameCount count_frames(const InputOptions& input) {
   if (source.info().frame_count >= 0) return {source.info().frame_count, false};
   if (source.packets) {
     const auto listed = io::count_listed_frames(input_location(input),
-                                                source_options(input, {.backend = Backend::cpu}));
+                                                source_options(input, {{.backend = Backend::cpu}}));
     if (listed && *listed >= 0) return {*listed, true};
   }
   for (std::int64_t count = 0;; ++count) {

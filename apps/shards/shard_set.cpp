@@ -354,7 +354,6 @@ class Join {
   template <typename Sink, typename Prepare>
   void copy(Sink& sink, const Prepare& prepare) {
     register_part(written());
-    EarlyWriteback writeback(io::part_path(written().name));
     const PipelineSteps<JoinJob> steps = {
         .read = [this, next = std::size_t{0}](JoinJob& job) mutable -> Result<bool> {
           job.position = next++;
@@ -366,9 +365,7 @@ class Join {
         .write =
             [&](JoinJob& job) {
               job.out.time = set_.time_of(job.position);
-              ZR_TRY(sink.commit(job.out));
-              writeback.reached(sink.bytes_written());
-              return Status::ok();
+              return sink.commit(job.out);
             }};
     const PipelineEnd end = run_pipeline<JoinJob>(kJoinLanes, steps);
     if (!end.status)

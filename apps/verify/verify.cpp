@@ -49,7 +49,7 @@ class Verify {
   Verify(const std::string& name, const VerifyOptions& options)
       : name_(name),
         options_(options),
-        lanes_(worker_count({.threads = options.threads}, Backend::cpu)),
+        lanes_(worker_count({{}, false, options.threads}, Backend::cpu)),
         decoders_(static_cast<std::size_t>(lanes_)) {
     if (!options.manifest.empty()) read_manifest();
     source_ = value_or_fail(io::open_packets({name, "", {}}, {}), Exit::input, name);

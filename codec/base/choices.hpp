@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <charconv>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -80,6 +81,19 @@ constexpr std::optional<Enum> parse_choice(std::string_view word) noexcept {
   for (const Choice<Enum>& choice : kChoices<Enum>)
     if (choice.word == word) return choice.value;
   return std::nullopt;
+}
+
+/// auto, none, a number of MCUs from 1 to 65535, or one of rows of MCUs ("1rows").
+inline std::optional<RestartPolicy> parse_restart(std::string_view text) {
+  if (text == "auto") return RestartPolicy::automatic();
+  if (text == "none") return RestartPolicy::none();
+  int count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (error != std::errc() || count < 1 || count > 65535 || (!unit.empty() && unit != "rows"))
+    return std::nullopt;
+  return unit.empty() ? RestartPolicy::mcus(count) : RestartPolicy::mcu_rows(count);
 }
 
 /// "exact, photo, text or psnr"

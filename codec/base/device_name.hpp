@@ -14,9 +14,9 @@ namespace zerorun {
 
 struct DeviceName {
   Backend backend = Backend::automatic;
-  int index = 0;             ///< CUDA device index; of a list, the first one
-  std::vector<int> list;     ///< of a list of several: all indices
-  bool all_devices = false;  ///< cuda:all
+  int index = 0;               ///< CUDA device index; of a list, the first one
+  std::vector<int> list = {};  ///< of a list of several: all indices
+  bool all_devices = false;    ///< cuda:all
 };
 
 namespace device_name {

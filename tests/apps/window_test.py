@@ -99,8 +99,8 @@ class Player(ProgramTest):
         fonts = pathlib.Path(folder.name, "fonts.conf")
         fonts.write_text(FONTS.format(cache=folder.name))
         cls.display.environment["FONTCONFIG_FILE"] = str(fonts)
-        # Neither sizes that were remembered nor the scale of the user's desktop.
-        cls.display.environment["HOME"] = cls.state = folder.name
+        # Not the scale of the user's desktop.
+        cls.display.environment["HOME"] = folder.name
         for name in ("GDK_SCALE", "QT_SCALE_FACTOR", "SDL_AUDIODRIVER"):
             cls.display.environment.pop(name, None)
 
@@ -114,8 +114,6 @@ class Player(ProgramTest):
         return make_video(self.path("clip.mjpeg"), frames)
 
     def play(self, *arguments, environment={}, **options):
-        # A size that one player remembers must not be the next one's.
-        environment = {"XDG_STATE_HOME": tempfile.mkdtemp(dir=self.state), **environment}
         self.player = subprocess.Popen(
             [PLAYER, "play", *map(str, arguments), "--device", "cpu", "--json", "--save-to",
              str(self.dir)], env={**self.display.environment, **environment},
@@ -647,7 +645,7 @@ class WindowTest(Player):
                     self.display.move_mouse(self.window, *place)
                 self.player = subprocess.Popen(
                     [PLAYER, "play", self.path("stripes.jpg"), "--device", "cpu", "--json", "--osd"],
-                    env={**weston.environment, "XDG_STATE_HOME": tempfile.mkdtemp(dir=self.state)},
+                    env=weston.environment,
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.wait_for("letters", lambda: self.shot().share(is_letter) > 0.001 and
                               self.player.poll() is None)
@@ -680,39 +678,6 @@ class WindowTest(Player):
         self.display.key("w")
         self.wait_for_colour((255, 255, 255), (40, half - 20), (WIDTH - 30, 40))
         self.finish()
-
-    def test_the_size_of_the_window_is_remembered(self):
-        state = self.path("state")
-        video, place = self.video(5), {"XDG_STATE_HOME": state}
-        self.play(video, "--pause", environment=place)
-        self.finish()
-        self.assertFalse(os.path.exists(state), "the size was not chosen by the user")
-        self.play(video, "--pause", environment=place)
-        self.display.xdotool("windowsize", self.window, 720, 408)
-        self.wait_for("the new size", lambda: self.shot().width == 720)
-        self.wait_for("a redrawn picture", lambda: self.shot().pixel(700, 50) != (0, 0, 0))
-        self.finish()
-        self.assertEqual(pathlib.Path(state, "zerorun", "window").read_text(), "720 408\n")
-        self.assertEqual(os.listdir(pathlib.Path(state, "zerorun")), ["window"])
-        self.play(video, "--pause", environment=place)
-        self.assertEqual((self.shot().width, self.shot().height), (720, 408))
-        self.finish()
-        for bad in ("", "999999 3", "-5 40", "many few", "720"):
-            pathlib.Path(state, "zerorun", "window").write_text(bad)
-            self.play(video, "--pause", environment=place)
-            self.assertEqual((self.shot().width, self.shot().height), (WIDTH, HEIGHT), bad)
-            self.finish()
-
-    def test_a_state_folder_that_cannot_be_written_is_no_problem(self):
-        pathlib.Path(self.path("file")).write_text("no folder")
-        video = self.video(5)
-        for folder in (self.path("file"), "relative"):
-            self.play(video, "--pause", environment={"XDG_STATE_HOME": folder})
-            self.display.xdotool("windowsize", self.window, 700, 400)
-            self.wait_for("the new size", lambda: self.shot().width == 700)
-            self.finish()
-        self.assertEqual(pathlib.Path(self.path("file")).read_text(), "no folder")
-        self.assertFalse(os.path.exists("relative"))
 
     @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
     def test_files_are_dropped_on_the_window(self):

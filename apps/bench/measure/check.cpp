@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "apps/common/failure.hpp"
-#include "apps/encode/encode_options.hpp"
+#include "codec/base/choices.hpp"
 #include "codec/base/thread_pool.hpp"
 
 namespace zerorun::app::bench {

@@ -12,9 +12,9 @@ namespace zerorun::python {
 namespace {
 
 [[noreturn]] void fail_dtype(const std::string& name, const std::string& dtype) {
-  fail_frame(name, " has elements of type '", dtype,
-             "', but samples are uint8; scale and convert them, for example with "
-             "array.astype('uint8')");
+  fail_frame(
+      name, " has elements of type '", dtype,
+      "', but samples are uint8; scale and convert them, for example with array.astype('uint8')");
 }
 
 [[noreturn]] void fail_dimensions(const std::string& name, std::int64_t dimensions) {

@@ -146,8 +146,8 @@ class PyAsync {
     check_open();
     if (made_.is_foreign())
       fail(Errc::already_finished,
-           "it was made before this process was forked, and its threads are not here; make "
-           "another one");
+           "it was made before this process was forked, and its threads are not here; make another "
+           "one");
     return made_.get();
   }
 
@@ -255,13 +255,16 @@ void bind_shared(nb::class_<Class>& type) {
           [](nb::handle self, nb::handle inputs) {
             return call_python(nb::module_::import_("zerorun._map").attr("Mapped"), self, inputs);
           },
-          "inputs"_a, nb::sig(docs::kMapSig), docs::kMap)
+          "inputs"_a, nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"), docs::kMap)
       .def(
           "receive", [](Class& self, bool wait) { return self.receive(wait); }, "wait"_a = true,
-          nb::sig(docs::kReceiveSig), docs::kReceive)
-      .def("finish", &Class::finish, docs::kFinish)
+          nb::sig("def receive(self, wait: bool = True) -> Optional[Coded]"), docs::kReceive)
       .def(
-          "discard", [](Class& self) { self.discard(); }, docs::kDiscard)
+          "finish", &Class::finish,
+          "No frame follows: submit() raises an error from here on, and receive() comes to an end.")
+      .def(
+          "discard", [](Class& self) { self.discard(); },
+          "Drops all frames in flight, and allows submit() again.")
       .def("close", &Class::close, "Drops what is in flight; later calls raise an error.")
       .def_prop_ro("in_flight", &Class::in_flight, "Frames submitted and not yet received.")
       .def_prop_ro("depth", &Class::depth, "The most frames that may be in flight.")
@@ -283,10 +286,16 @@ void bind_async(nb::module_& module) {
   nb::class_<PyAsyncEncoder> encoder(module, "AsyncEncoder", docs::kAsyncEncoder);
   encoder
       .def(nb::init<int, int, const nb::kwargs&>(), nb::kw_only(), "lanes"_a = 0, "depth"_a = 0,
-           "options"_a, nb::sig(docs::kAsyncEncoderSig))
+           "options"_a,
+           nb::sig("def __init__(self, *, lanes: int = 0, depth: int = 0, **options: "
+                   "Unpack[EncodeOptions]) -> None"))
       .def("submit", &PyAsyncEncoder::submit, "image"_a.none(), nb::kw_only(), "tag"_a = nb::none(),
            "quality"_a = nb::none(), "format"_a = nb::none(), "size"_a = nb::none(),
-           "wait"_a = false, nb::sig(docs::kSubmitImageSig), docs::kSubmitImage)
+           "wait"_a = false,
+           nb::sig("def submit(self, image: Image, *, tag: Any = None, quality: Optional[int] = "
+                   "None, format: Optional[str] = None, size: Optional[tuple[int, int]] = None, "
+                   "wait: bool = False) -> None"),
+           docs::kSubmitImage)
       .def("set_quality", &PyAsyncEncoder::set_quality, "quality"_a,
            nb::sig("def set_quality(self, quality: int) -> None"),
            "Quality of the frames submitted from here on.");
@@ -294,10 +303,15 @@ void bind_async(nb::module_& module) {
   nb::class_<PyAsyncDecoder> decoder(module, "AsyncDecoder", docs::kAsyncDecoder);
   decoder
       .def(nb::init<nb::handle, int, int, const nb::kwargs&>(), "format"_a = "rgb24", nb::kw_only(),
-           "lanes"_a = 0, "depth"_a = 0, "options"_a, nb::sig(docs::kAsyncDecoderSig))
+           "lanes"_a = 0, "depth"_a = 0, "options"_a,
+           nb::sig("def __init__(self, format: str = \"rgb24\", *, lanes: int = 0, depth: int = 0, "
+                   "**options: Unpack[DecodeOptions]) -> None"))
       .def("submit", &PyAsyncDecoder::submit, "data"_a.none(), nb::kw_only(), "tag"_a = nb::none(),
            "format"_a = nb::none(), "out"_a = nb::none(), "wait"_a = false,
-           nb::sig(docs::kSubmitDataSig), docs::kSubmitData);
+           nb::sig("def submit(self, data: Data, *, tag: Any = None, format: Optional[str] = None, "
+                   "out: Any = None, wait: bool = False) -> None"),
+           "Puts a stream into the queue; out as in decode(). tag comes back with the picture. "
+           "Raises CapacityError as AsyncEncoder.submit().");
   bind_shared(decoder);
 }
 

@@ -168,6 +168,17 @@ void check_cuda_after_fork();
 /// The choice as the library gets it: in a child that cannot use CUDA, automatic means the CPU.
 Backend usable_backend(Backend backend);
 
+/// The T of this process. A child makes its own and leaves its parent's alone, whose threads it
+/// does not have. Never destroyed, because other threads may run at the end. With the GIL held.
+template <typename T>
+T& of_this_process() {
+  static T* object = nullptr;
+  static int generation = 0;
+  if (object == nullptr || generation != fork_generation()) object = new T;
+  generation = fork_generation();
+  return *object;
+}
+
 /// A pointer whose object a child neither uses nor destroys: its threads are gone, and a lock in it
 /// may be held by one of them for ever.
 template <typename T>

@@ -23,10 +23,8 @@ namespace {
 
 /// Threads that are kept for the next batch, by their number: starting 16 of them takes as long as
 /// decoding 20 small pictures on a GPU.
-using ThreadPools = CoderPool<ThreadPool, int>;
-ThreadPools& thread_pools() {
-  static auto& idle = *new ThreadPools(4);
-  return idle;
+CoderPool<ThreadPool, int, 4>& thread_pools() {
+  return of_this_process<CoderPool<ThreadPool, int, 4>>();
 }
 
 /// The bytes of a name, as os.fsencode() makes them.
@@ -234,10 +232,28 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
         [&] { return job->status ? job->picture->object() : exception_of(job->status); });
 }
 
+/// The entries of an option that has one for each stream. Empty: it has one value for all.
+template <typename T>
+std::vector<T> entries_of(nb::handle option, bool is_list, const char* name,
+                          T (*parse)(nb::handle, const char*)) {
+  std::vector<T> entries;
+  if (is_list)
+    for (const nb::handle entry : option) entries.push_back(parse(entry, name));
+  return entries;
+}
+
 nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::handle stream,
-                     nb::handle workers, nb::kwargs options) {
-  const DecodeParts parts = take_part_lists(options);
-  const DecodeParams params = decode_params(options);
+                     nb::handle workers, nb::handle scale, nb::handle region,
+                     const nb::kwargs& options) {
+  const bool are_scales = nb::isinstance<nb::list>(scale);
+  const bool are_regions =
+      nb::isinstance<nb::list>(region) &&
+      (nb::len(region) == 0 || !nb::isinstance<nb::int_>(nb::object(region[0])));
+  const std::vector<int> scales = entries_of(scale, are_scales, "scale", parse_int);
+  const std::vector<Region> regions = entries_of(region, are_regions, "region", parse_region);
+  DecodeParams params = decode_params(options);
+  if (!are_scales) params.scale = parse_int(scale, "scale");
+  if (!are_regions) params.region = parse_region(region, "region");
   const PixelFormat pixels = parse_format(format);
   std::vector<DecodeJob> jobs;
   const nb::object iterator = nb::iter(streams);
@@ -248,10 +264,13 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
       return nb::none();
     });
   }
-  check_part_lists(parts, jobs.size());
+  if ((!scales.empty() && scales.size() != jobs.size()) ||
+      (!regions.empty() && regions.size() != jobs.size()))
+    fail_argument("a list of scale or region needs one entry for each of the ", jobs.size(),
+                  " streams");
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].scale = parts.scales.empty() ? params.scale : parts.scales[i];
-    jobs[i].region = parts.regions.empty() ? params.region : parts.regions[i];
+    jobs[i].scale = scales.empty() ? params.scale : scales[i];
+    jobs[i].region = regions.empty() ? params.region : regions[i];
   }
   const int wanted = parse_int(workers, "workers");
   if (wants_device(to, params))
@@ -337,10 +356,17 @@ Result<std::span<const std::byte>> BatchInput::bytes(HostBuffer& room) const {
 void bind_batch(nb::module_& module) {
   module.def("encode_batch", &encode_many, "images"_a.none(), nb::kw_only(),
              "format"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "options"_a,
-             nb::sig(docs::kEncodeBatchSig), docs::kEncodeBatch);
+             nb::sig("def encode_batch(images: Iterable[Image], *, format: Optional[str] = None, "
+                     "stream: Stream = None, workers: int = 0, **options: Unpack[EncodeOptions]) "
+                     "-> list[Union[bytes, Exception]]"),
+             docs::kEncodeBatch);
   module.def("decode_batch", &decode_many, "streams"_a.none(), "format"_a = "rgb24", nb::kw_only(),
-             "to"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "options"_a,
-             nb::sig(docs::kDecodeBatchSig), docs::kDecodeBatch);
+             "to"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "scale"_a.none() = 1,
+             "region"_a = nb::none(), "options"_a,
+             nb::sig("def decode_batch(streams: Iterable[Union[Data, str, PathLike[str]]], format: "
+                     "str = \"rgb24\", *, to: Optional[str] = None, stream: Stream = None, "
+                     "workers: int = 0, **options: Unpack[DecodeOptions]) -> list[Any]"),
+             docs::kDecodeBatch);
 }
 
 }  // namespace zerorun::python

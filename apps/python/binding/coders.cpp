@@ -80,15 +80,6 @@ std::size_t most_bytes(nb::handle format, nb::handle size, const nb::kwargs& opt
                                     hints.size->second));
 }
 
-/// What a call says about its picture.
-struct Request {
-  nb::handle format;
-  nb::handle out;     ///< the caller's arrays, or None
-  nb::handle to;      ///< "host", "device" or None
-  nb::handle stream;  ///< as the caller gave it, to keep it alive
-  std::uintptr_t on;  ///< its handle
-};
-
 void check_target(int device, int data_device, const DecodeParams& params) {
   if (device == kHost && data_device != kHost)
     fail_argument("data is in the memory of a GPU, so the picture goes there too: use to='device'");
@@ -104,23 +95,24 @@ void check_target(int device, int data_device, const DecodeParams& params) {
 
 /// Where a call puts its picture; reads the header for the size. Errors: those of inspect(),
 /// ArgumentError.
-Picture make_target(const JpegData& data, const Request& request, const DecodeParams& params) {
-  const PixelFormat format = parse_format(request.format);
+/// `on` is the handle of the caller's `stream`.
+Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out, nb::handle to,
+                    nb::handle stream, std::uintptr_t on, const DecodeParams& params) {
+  const PixelFormat format = parse_format(format_name);
   const int data_device = data.device();
   const StreamInfo found = value_of(without_gil([&] {
     return data_device == kHost ? inspect(data.bytes(), params.limits)
-                                : inspect(copy_to_host(data, request.on), params.limits);
+                                : inspect(copy_to_host(data, on), params.limits);
   }));
   const ImageSize size =
       value_of(decoded_size(found.width, found.height, params.scale, params.region));
   Picture picture;
-  if (!request.out.is_none()) {
-    picture = picture_in(request.out, format, size.width, size.height, request.on);
-    order_after(picture.arrays, request.on);
-  } else if (wants_device(request.to, params) || (request.to.is_none() && data_device != kHost)) {
+  if (!out.is_none()) {
+    picture = picture_in(out, format, size.width, size.height, on);
+    order_after(picture.arrays, on);
+  } else if (wants_device(to, params) || (to.is_none() && data_device != kHost)) {
     picture = new_device_picture(format, size.width, size.height,
-                                 data_device != kHost ? data_device : params.device, request.on,
-                                 request.stream);
+                                 data_device != kHost ? data_device : params.device, on, stream);
   } else {
     picture = new_picture(format, size.width, size.height);
   }
@@ -133,7 +125,7 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   const DecodeParams params = decode_params(options);
   const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
   const JpegData jpeg(data, on);
-  Picture picture = make_target(jpeg, {format, out, to, stream, on}, params);
+  Picture picture = make_target(jpeg, format, out, to, stream, on, params);
   auto lent = pools().decoders.take(params);
   lent.coder->select(params);
   Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
@@ -145,11 +137,8 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
 /// A numpy array that has the values for its memory.
 template <typename T>
 nb::object array_of(std::vector<T> values, std::initializer_list<std::size_t> shape) {
-  auto kept = std::make_unique<std::vector<T>>(std::move(values));
-  T* data = kept->data();
-  const nb::capsule owner(kept.release(),
-                          [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
+  const auto kept = std::make_shared<std::vector<T>>(std::move(values));
+  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, capsule_of(kept)));
 }
 
 nb::object array_of(ComponentPlane& plane) {
@@ -171,7 +160,7 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
     const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
     const JpegData jpeg(data, on);
-    Picture picture = make_target(jpeg, {format, out, to, stream, on}, params_);
+    Picture picture = make_target(jpeg, format, out, to, stream, on, params_);
     report_ = value_of(without_gil([&] {
       const std::lock_guard lock(made->mutex);
       return made->coders.decode(jpeg, picture, on);
@@ -249,11 +238,6 @@ void Encoders::set_quality(int quality) {
   on_device_.clear();
 }
 
-Pools& pools() {
-  static auto& all = *new Pools;
-  return all;
-}
-
 Decoder& Decoders::host() {
   if (!host_) host_ = make_coder<Decoder>(params_);
   return *host_;
@@ -279,21 +263,32 @@ bool wants_device(nb::handle to, const DecodeParams& params) {
 }
 
 void bind_coders(nb::module_& module) {
-  module.def("encode", &encode_once, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
-             "size"_a = nb::none(), "stream"_a = nb::none(), "options"_a, nb::sig(docs::kEncodeSig),
-             docs::kEncode);
+  module.def(
+      "encode", &encode_once, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
+      "size"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
+      nb::sig("def encode(image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, "
+              "int]] = None, stream: Stream = None, **options: Unpack[EncodeOptions]) -> bytes"),
+      docs::kEncode);
   module.def("max_encoded_bytes", &most_bytes, "format"_a, "size"_a, "options"_a,
-             nb::sig(docs::kMaxBytesSig), docs::kMaxBytes);
+             nb::sig("def max_encoded_bytes(format: str, size: tuple[int, int], **options: "
+                     "Unpack[EncodeOptions]) -> int"),
+             "The size that no stream of such a picture exceeds; size is (width, height).");
   nb::class_<PyEncoder> encoder(module, "Encoder", docs::kEncoder);
   encoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[EncodeOptions]) -> None"))
       .def("encode", &PyEncoder::encode, "image"_a.none(), nb::kw_only(), "format"_a = nb::none(),
-           "size"_a = nb::none(), "stream"_a = nb::none(), nb::sig(docs::kEncoderEncodeSig),
-           docs::kEncoderEncode)
+           "size"_a = nb::none(), "stream"_a = nb::none(),
+           nb::sig("def encode(self, image: Image, *, format: Optional[str] = None, size: "
+                   "Optional[tuple[int, int]] = None, stream: Stream = None) -> bytes"),
+           "Encodes a picture; see zerorun.encode().")
       .def("encode_into", &PyEncoder::encode_into, "image"_a.none(), "out"_a.none(),
            "size_out"_a = nb::none(), nb::kw_only(), "format"_a = nb::none(), "size"_a = nb::none(),
-           "stream"_a = nb::none(), nb::sig(docs::kEncodeIntoSig), docs::kEncodeInto)
+           "stream"_a = nb::none(),
+           nb::sig("def encode_into(self, image: Image, out: Any, size_out: Any = None, *, format: "
+                   "Optional[str] = None, size: Optional[tuple[int, int]] = None, stream: Stream = "
+                   "None) -> Optional[int]"),
+           docs::kEncodeInto)
       .def_prop_rw("quality", &PyEncoder::quality, &PyEncoder::set_quality,
                    nb::for_setter(nb::sig("def quality(self, value: int) -> None")),
                    "Quality of all later pictures, 1 to 100.")
@@ -301,22 +296,32 @@ void bind_coders(nb::module_& module) {
       .def("close", &PyEncoder::close, "Gives up the encoder; later calls raise an error.");
   bind_context(encoder);
 
-  module.def("decode", &decode_once, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
-             "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
-             nb::sig(docs::kDecodeSig), docs::kDecode);
+  module.def(
+      "decode", &decode_once, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
+      "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
+      nb::sig(
+          "def decode(data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = "
+          "None, stream: Stream = None, **options: Unpack[DecodeOptions]) -> Any"),
+      docs::kDecode);
   nb::class_<PyDecoder> decoder(module, "Decoder", docs::kDecoder);
   decoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[DecodeOptions]) -> None"))
       .def("decode", &PyDecoder::decode, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
            "out"_a = nb::none(), "to"_a = nb::none(), "stream"_a = nb::none(),
-           nb::sig(docs::kDecoderDecodeSig), docs::kDecoderDecode)
-      .def("decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
-           nb::sig(docs::kDecodePlanesSig), docs::kDecodePlanes)
+           nb::sig("def decode(self, data: Data, format: str = \"rgb24\", *, out: Any = None, to: "
+                   "Optional[str] = None, stream: Stream = None) -> Any"),
+           "Decodes a stream; see zerorun.decode().")
+      .def(
+          "decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
+          nb::sig("def decode_planes(self, data: Data) -> list[Any]"),
+          "Every component as stored, in the order of the header: arrays (height, width) of uint8.")
       .def("decode_coefficients", &PyDecoder::decode_coefficients, "data"_a,
-           nb::sig(docs::kDecodeCoefficientsSig), docs::kDecodeCoefficients)
+           nb::sig("def decode_coefficients(self, data: Data) -> list[Any]"),
+           "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each "
+           "block in row order.")
       .def_prop_ro("report", &PyDecoder::report, nb::sig("def report(self) -> Optional[Report]"),
-                   docs::kDecoderReport)
+                   "What the last call found: a zerorun.Report, or None before the first call.")
       .def_prop_ro("backend", &PyDecoder::backend, "'cpu' or 'cuda'.")
       .def("close", &PyDecoder::close, "Gives up the decoder; later calls raise an error.");
   bind_context(decoder);

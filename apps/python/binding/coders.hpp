@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -70,20 +71,22 @@ class Decoders {
   std::map<int, std::unique_ptr<DeviceDecodeBox>> on_device_;
 };
 
-/// True if what was made with one serves for the other.
-template <typename Params>
-bool serves(const Params& made, const Params& wanted) {
-  return is_same(made, wanted);
-}
+/// True if what was made with one serves for the other. Every call of a decoder selects its scale
+/// and region.
 inline bool serves(int threads, int wanted) { return threads >= wanted; }
+inline bool serves(const EncodeParams& made, const EncodeParams& wanted) { return made == wanted; }
+inline bool serves(const DecodeParams& made, DecodeParams wanted) {
+  wanted.scale = made.scale;
+  wanted.region = made.region;
+  return made == wanted;
+}
 
 /// Coders that are kept for the next call with the same options: making one takes longer than a
-/// small picture, and its memory and threads can be used again. Call all members with the GIL held.
-template <typename Coder, typename Params>
+/// small picture, and its memory and threads can be used again. One for each process
+/// (of_this_process()); call all members with the GIL held.
+template <typename Coder, typename Params, std::size_t kMostIdle>
 class CoderPool {
  public:
-  explicit CoderPool(std::size_t most_idle) : most_idle_(most_idle) {}
-
   /// A coder for these parameters; no other call has it until it comes back.
   struct Lent {
     Params params;
@@ -91,7 +94,6 @@ class CoderPool {
   };
 
   Lent take(const Params& params) {
-    forget_parent();
     for (std::size_t i = idle_.size(); i-- > 0;) {
       if (!serves(idle_[i].params, params)) continue;
       Lent found = std::move(idle_[i]);
@@ -102,39 +104,24 @@ class CoderPool {
   }
 
   void give_back(Lent lent) {
-    forget_parent();
     idle_.push_back(std::move(lent));
-    if (idle_.size() > most_idle_) idle_.erase(idle_.begin());
+    if (idle_.size() > kMostIdle) idle_.erase(idle_.begin());
   }
 
-  void clear() {
-    forget_parent();
-    idle_.clear();
-  }
+  void clear() { idle_.clear(); }
 
  private:
-  /// The parent's coders wait for threads that this process does not have.
-  void forget_parent() {
-    if (generation_ == fork_generation()) return;
-    generation_ = fork_generation();
-    for (Lent& lent : idle_) (void)lent.coder.release();
-    idle_.clear();
-  }
-
-  std::size_t most_idle_;
   std::vector<Lent> idle_;
-  int generation_ = fork_generation();
 };
 
 struct Pools {
   /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
-  CoderPool<Encoders, EncodeParams> encoders{16};
-  CoderPool<Decoders, DecodeParams> decoders{16};
+  CoderPool<Encoders, EncodeParams, 16> encoders;
+  CoderPool<Decoders, DecodeParams, 16> decoders;
   /// For batches on a GPU: each keeps up to 128 MiB of device and 96 MiB of pinned memory.
-  CoderPool<Encoders, EncodeParams> batch_encoders{4};
+  CoderPool<Encoders, EncodeParams, 4> batch_encoders;
 };
-/// Those of the module; never destroyed, because other threads may run at the end.
-Pools& pools();
+inline Pools& pools() { return of_this_process<Pools>(); }
 
 /// What the classes Encoder and Decoder have in common.
 template <typename Coders, typename Params>
@@ -159,7 +146,9 @@ class PyCoder {
   };
 
   std::shared_ptr<Made> made() {
-    if (closed_) fail(Errc::already_finished, closed_sentence(params_));
+    constexpr bool kEncodes = std::is_same_v<Params, EncodeParams>;
+    if (closed_)
+      fail(Errc::already_finished, kEncodes ? "the encoder is closed" : "the decoder is closed");
     if (!made_.get()) made_ = ForkBound<Made>(std::make_shared<Made>(params_));
     return made_.get();
   }
@@ -167,9 +156,6 @@ class PyCoder {
   Params params_;
 
  private:
-  static const char* closed_sentence(const EncodeParams&) { return "the encoder is closed"; }
-  static const char* closed_sentence(const DecodeParams&) { return "the decoder is closed"; }
-
   ForkBound<Made> made_;
   bool closed_ = false;
 };

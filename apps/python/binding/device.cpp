@@ -669,12 +669,9 @@ class Lane {
   std::size_t most_bytes_ = 0;
 };
 
-using LanePool = CoderPool<Lane, DecodeParams>;
-LanePool& lane_pool() {
-  // More than the automatic number: making lanes takes longer than what they do in a call.
-  static auto& pool = *new LanePool(64);
-  return pool;
-}
+/// More than the automatic number: making lanes takes longer than what they do in a call.
+using LanePool = CoderPool<Lane, DecodeParams, 64>;
+LanePool& lane_pool() { return of_this_process<LanePool>(); }
 
 /// The lane with the most memory first: it gets the longest stream. Memory that grows makes all
 /// lanes wait for the device.

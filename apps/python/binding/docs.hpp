@@ -1,12 +1,9 @@
-// Signatures and help texts of the package.
+// The long help texts of the package.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 namespace zerorun::python::docs {
 
-inline constexpr char kEncodeSig[] =
-    "def encode(image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, int]] = "
-    "None, stream: Stream = None, **options: Unpack[EncodeOptions]) -> bytes";
 inline constexpr char kEncode[] = R"(Encodes a picture as JPEG and returns the stream, SOI to EOI.
 
 image is an array of uint8, or a tuple of planes, in host memory (numpy, anything
@@ -50,12 +47,6 @@ Options:
 The bytes are those of the program `zerorun encode` with these options.
 Raises zerorun.Error; TypeError for what is no array.)";
 
-inline constexpr char kMaxBytesSig[] =
-    "def max_encoded_bytes(format: str, size: tuple[int, int], **options: "
-    "Unpack[EncodeOptions]) -> int";
-inline constexpr char kMaxBytes[] =
-    "The size that no stream of such a picture exceeds; size is (width, height).";
-
 inline constexpr char kEncoder[] =
     R"(Encodes picture after picture with the same options and keeps its memory.
 
@@ -64,13 +55,6 @@ inline constexpr char kEncoder[] =
 
 Threads may share an encoder; their calls then come one after another. A child of
 fork() makes its own on the CPU. Options are those of encode().)";
-inline constexpr char kEncoderEncodeSig[] =
-    "def encode(self, image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, "
-    "int]] = None, stream: Stream = None) -> bytes";
-inline constexpr char kEncoderEncode[] = "Encodes a picture; see zerorun.encode().";
-inline constexpr char kEncodeIntoSig[] =
-    "def encode_into(self, image: Image, out: Any, size_out: Any = None, *, format: Optional[str] "
-    "= None, size: Optional[tuple[int, int]] = None, stream: Stream = None) -> Optional[int]";
 inline constexpr char kEncodeInto[] =
     R"(Encodes a picture into memory of the caller.
 
@@ -83,9 +67,6 @@ once; keep the arrays until the stream has got there. A size larger than out mea
 stream did not fit; max_encoded_bytes() is always enough. With target_size or max_size, a
 size of 0 means that the picture cannot be so small.)";
 
-inline constexpr char kDecodeSig[] =
-    "def decode(data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = None, "
-    "stream: Stream = None, **options: Unpack[DecodeOptions]) -> Any";
 inline constexpr char kDecode[] = R"(Decodes a JPEG stream (bytes or a buffer) to uint8 arrays.
 
 format: what comes back
@@ -126,24 +107,7 @@ inline constexpr char kDecoder[] =
 
 Threads may share a decoder; their calls then come one after another. A child of
 fork() makes its own on the CPU. Options are those of decode().)";
-inline constexpr char kDecoderDecodeSig[] =
-    "def decode(self, data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = "
-    "None, stream: Stream = None) -> Any";
-inline constexpr char kDecoderDecode[] = "Decodes a stream; see zerorun.decode().";
-inline constexpr char kDecodePlanesSig[] = "def decode_planes(self, data: Data) -> list[Any]";
-inline constexpr char kDecodePlanes[] =
-    "Every component as stored, in the order of the header: arrays (height, width) of uint8.";
-inline constexpr char kDecodeCoefficientsSig[] =
-    "def decode_coefficients(self, data: Data) -> list[Any]";
-inline constexpr char kDecodeCoefficients[] =
-    "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each block in "
-    "row order.";
-inline constexpr char kDecoderReport[] =
-    "What the last call found: a zerorun.Report, or None before the first call.";
 
-inline constexpr char kEncodeBatchSig[] =
-    "def encode_batch(images: Iterable[Image], *, format: Optional[str] = None, stream: Stream = "
-    "None, workers: int = 0, **options: Unpack[EncodeOptions]) -> list[Union[bytes, Exception]]";
 inline constexpr char kEncodeBatch[] =
     R"(Encodes pictures of any sizes side by side; returns a list in their order.
 
@@ -151,10 +115,6 @@ An image that cannot be encoded has its exception in the list, and the others go
 workers is the number of threads; 0: one a core, 4 on a GPU. Pictures that lie on a GPU
 are coded there together, and so many threads (0: up to 8) copy their streams. Ctrl-C ends the call.
 Options are those of encode().)";
-inline constexpr char kDecodeBatchSig[] =
-    "def decode_batch(streams: Iterable[Union[Data, str, PathLike[str]]], format: str = \"rgb24\", "
-    "*, to: Optional[str] = None, stream: Stream = None, workers: int = 0, **options: "
-    "Unpack[DecodeOptions]) -> list[Any]";
 inline constexpr char kDecodeBatch[] =
     R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
 
@@ -176,12 +136,6 @@ change them before. Any thread may call any member. Options are those of encode(
 lanes (frames coded at a time; 0: one a core, 4 on a GPU) and depth (0: twice the lanes).
 device='cuda:0,2', 'cuda:all' or ['cuda:0', 'cuda:2'] takes several GPUs. If one fails, the
 others code its frames again, and lost_devices names it.)";
-inline constexpr char kAsyncEncoderSig[] =
-    "def __init__(self, *, lanes: int = 0, depth: int = 0, **options: Unpack[EncodeOptions]) -> "
-    "None";
-inline constexpr char kSubmitImageSig[] =
-    "def submit(self, image: Image, *, tag: Any = None, quality: Optional[int] = None, format: "
-    "Optional[str] = None, size: Optional[tuple[int, int]] = None, wait: bool = False) -> None";
 inline constexpr char kSubmitImage[] =
     R"(Puts a picture in host memory into the queue. tag comes back with the stream.
 
@@ -194,44 +148,21 @@ inline constexpr char kAsyncDecoder[] =
     for rgb in zerorun.AsyncDecoder('rgb24').map(streams): ...
 
 Works as AsyncEncoder. Results are numpy arrays of `format`. Options are those of decode().)";
-inline constexpr char kAsyncDecoderSig[] =
-    "def __init__(self, format: str = \"rgb24\", *, lanes: int = 0, depth: int = 0, **options: "
-    "Unpack[DecodeOptions]) -> None";
-inline constexpr char kSubmitDataSig[] =
-    "def submit(self, data: Data, *, tag: Any = None, format: Optional[str] = None, out: Any = "
-    "None, wait: bool = False) -> None";
-inline constexpr char kSubmitData[] =
-    "Puts a stream into the queue; out as in decode(). tag comes back with the picture. Raises "
-    "CapacityError as AsyncEncoder.submit().";
 
-inline constexpr char kMapSig[] = "def map(self, inputs: Iterable[Any]) -> Iterator[Any]";
 inline constexpr char kMap[] =
     R"(Submits the inputs while there is room and gives the results in order.
 
 An input that fails raises its error from next(); a further next() goes on behind it.)";
-inline constexpr char kReceiveSig[] = "def receive(self, wait: bool = True) -> Optional[Coded]";
 inline constexpr char kReceive[] =
     R"(Takes the oldest frame when it is finished: a zerorun.Coded.
 
 With wait it waits for that, also for another thread to submit; without, it returns None if
 the frame is not ready. After finish() it returns None when all frames are received.)";
-inline constexpr char kFinish[] =
-    "No frame follows: submit() raises an error from here on, and receive() comes to an end.";
-inline constexpr char kDiscard[] = "Drops all frames in flight, and allows submit() again.";
 
-inline constexpr char kInspectSig[] =
-    "def inspect(data: Data, **limits: Unpack[DecodeOptions]) -> StreamInfo";
 inline constexpr char kInspect[] =
     R"(Reads the headers up to the first scan: a zerorun.StreamInfo. Decodes nothing.
 
 Raises zerorun.Error for streams that decode() would refuse. Limits are those of decode(); by
 default every size is allowed.)";
-inline constexpr char kDevices[] =
-    "The CUDA devices; empty without a driver, a device, or a build with CUDA.";
-inline constexpr char kInstructionSets[] =
-    "The CPU's instruction sets that this build has code for, the best one last.";
-inline constexpr char kReleaseMemory[] =
-    "Frees the coders, and the device and pinned memory, that are kept for the next calls of the "
-    "functions.";
 
 }  // namespace zerorun::python::docs

@@ -24,13 +24,6 @@ using python::shape_text;
 
 std::string text_of(PixelFormat format) { return std::string(name(format)); }
 
-/// Keeps the owner alive.
-nb::capsule capsule_of(std::shared_ptr<void> owner) {
-  auto kept = std::make_unique<std::shared_ptr<void>>(std::move(owner));
-  return {kept.release(),
-          [](void* held) noexcept { delete static_cast<std::shared_ptr<void>*>(held); }};
-}
-
 /// An array with 2 dimensions, or 3 with the channels last.
 PlaneView plane_view(const Array& array) {
   const bool has_channels = array.dimensions == 3;
@@ -145,8 +138,8 @@ PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std:
   if (array.dimensions < 2 || view.shape != shape) fail_shape(name, array, shape);
   if (!view.is_direct())
     fail_frame(name,
-               " has samples that do not lie side by side, or rows that overlap; pass a "
-               "contiguous array or rows of one");
+               " has samples that do not lie side by side, or rows that overlap; pass a contiguous "
+               "array or rows of one");
   return view;
 }
 
@@ -189,6 +182,12 @@ PlaneShape plane_shape(PixelFormat format, int plane, int width, int height) {
     channels = format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
   const auto row_bytes = static_cast<std::int64_t>(plane_row_bytes(format, plane, width));
   return {plane_rows(format, plane, height), row_bytes / channels, channels};
+}
+
+nb::capsule capsule_of(std::shared_ptr<void> owner) {
+  auto kept = std::make_unique<std::shared_ptr<void>>(std::move(owner));
+  return {kept.release(),
+          [](void* held) noexcept { delete static_cast<std::shared_ptr<void>*>(held); }};
 }
 
 nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,

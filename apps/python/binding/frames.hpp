@@ -41,6 +41,9 @@ Array array_from(nb::handle object, const std::string& name, std::uintptr_t stre
 /// An owner that keeps a Python object alive.
 std::shared_ptr<void> owner_of(nb::object object);
 
+/// A capsule that keeps the owner alive.
+nb::capsule capsule_of(std::shared_ptr<void> owner);
+
 /// "(480, 640, 3)"
 std::string shape_text(const Array& array);
 

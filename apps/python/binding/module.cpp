@@ -100,13 +100,17 @@ nb::object report_object(const DecodeReport& report) {
 }
 
 static void bind_info(nb::module_& module) {
-  module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a, nb::sig(docs::kInspectSig),
+  module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a,
+             nb::sig("def inspect(data: Data, **limits: Unpack[DecodeOptions]) -> StreamInfo"),
              docs::kInspect);
-  module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"), docs::kDevices);
+  module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"),
+             "The CUDA devices; empty without a driver, a device, or a build with CUDA.");
   module.def("instruction_sets", &instruction_set_names,
-             nb::sig("def instruction_sets() -> list[str]"), docs::kInstructionSets);
+             nb::sig("def instruction_sets() -> list[str]"),
+             "The CPU's instruction sets that this build has code for, the best one last.");
   module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
-             docs::kReleaseMemory);
+             "Frees the coders, and the device and pinned memory, that are kept for the next calls "
+             "of the functions.");
   module.def(
       "_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0,
       nb::sig("def _pretend_devices(count: int, failing: int = -1, frames: int = 0) -> None"));

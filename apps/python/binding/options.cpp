@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
-#include <tuple>
 
 #include "codec/base/choices.hpp"
+#include "codec/base/device_name.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -96,18 +96,10 @@ std::optional<Subsampling> parse_subsampling(nb::handle value, const char* key) 
   fail_choice(key, text, "auto, " + list_choices<Subsampling>());
 }
 
-/// The words of the program's --restart; a number may also be an int, and None means none.
-RestartPolicy parse_restart(nb::handle value, const char* key) {
+/// A number may also be an int, and None means none.
+RestartPolicy restart_of(nb::handle value, const char* key) {
   const std::string text = value.is_none() ? "none" : text_of(value);
-  if (text == "auto") return RestartPolicy::automatic();
-  if (text == "none") return RestartPolicy::none();
-  const std::string number = text.substr(0, text.find_first_not_of("0123456789"));
-  const std::string unit = text.substr(number.size());
-  if (!number.empty() && number.size() <= 5 && (unit.empty() || unit == "rows")) {
-    const int count = std::stoi(number);
-    if (count >= 1 && count <= 65535)
-      return unit.empty() ? RestartPolicy::mcus(count) : RestartPolicy::mcu_rows(count);
-  }
+  if (const auto policy = parse_restart(text)) return *policy;
   fail_choice(key, text, "auto, none, a number of MCUs from 1 to 65535, or '1rows'");
 }
 
@@ -133,22 +125,13 @@ InstructionSet parse_instruction_set(nb::handle value, const char* key) {
   fail_choice(key, text, "best, or one of instruction_sets()");
 }
 
-struct DeviceChoice {
-  Backend backend = Backend::automatic;
-  int index = 0;
-};
-
 /// None or "auto", "cpu", "cuda", "cuda:1"; anything whose str() is one of these.
-DeviceChoice parse_device(nb::handle device) {
+DeviceName parse_device(nb::handle device) {
   const std::string text = device.is_none() ? "auto" : text_of(device);
-  if (text == "auto") return {};
-  if (text == "cpu") return {Backend::cpu, 0};
-  if (text == "cuda") return {Backend::cuda, 0};
-  const std::string number = text.starts_with("cuda:") ? text.substr(5) : "";
-  if (number.empty() || number.size() > 4 ||
-      number.find_first_not_of("0123456789") != std::string::npos)
+  const std::optional<DeviceName> named = parse_device_names(text);
+  if (!named || !named->list.empty() || named->all_devices)
     fail_choice("device", text, "None, 'cpu', 'cuda' or 'cuda:N'");
-  return {Backend::cuda, std::stoi(number)};
+  return *named;
 }
 
 /// An option of a call: its keyword, and how its value gets into the parameters.
@@ -173,17 +156,6 @@ void set_limit(DecodeParams& params, nb::handle value, const char* key) {
   params.limits.*kMember = kParse(value, key);
 }
 
-Region parse_region(nb::handle value, const char* key) {
-  if (value.is_none()) return {};
-  if ((!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) ||
-      nb::len(value) != 4)
-    fail_type("region must be a tuple (x, y, width, height)");
-  const Region region{parse_int(value[0], key), parse_int(value[1], key), parse_int(value[2], key),
-                      parse_int(value[3], key)};
-  if (region == Region()) fail_argument("region has no pixels");
-  return region;
-}
-
 void set_aspect(EncodeParams& params, nb::handle value, const char* key) {
   if (!nb::isinstance<nb::tuple>(value) || nb::len(value) != 2)
     fail_type("pixel_aspect must be a tuple (x, y)");
@@ -193,7 +165,7 @@ void set_aspect(EncodeParams& params, nb::handle value, const char* key) {
 
 template <typename Params>
 void set_device(Params& params, nb::handle value, const char*) {
-  const DeviceChoice device = parse_device(value);
+  const DeviceName device = parse_device(value);
   params.backend = device.backend;
   params.device = device.index;
 }
@@ -206,7 +178,7 @@ constexpr Option<E> kEncodeOptions[] = {
     {"effort", set<&E::effort, parse_word<Effort>>},
     {"tables", set<&E::tables, parse_word<QuantTables>>},
     {"huffman", set<&E::huffman, parse_word<HuffmanTables>>},
-    {"restart", set<&E::restart, parse_restart>},
+    {"restart", set<&E::restart, restart_of>},
     {"progressive", set<&E::progressive, parse_bool>},
     {"target_size", set_size<&SizeGoal::target_bytes, parse_size>},
     {"max_size", set_size<&SizeGoal::max_bytes, parse_size>},
@@ -253,7 +225,7 @@ Params params_of(const nb::kwargs& options, const Option<Params> (&all)[N]) {
 std::vector<int> indices_of(nb::handle devices) {
   std::vector<int> list;
   for (const nb::handle each : nb::borrow<nb::sequence>(devices)) {
-    const DeviceChoice choice = parse_device(each);
+    const DeviceName choice = parse_device(each);
     if (choice.backend != Backend::cuda)
       fail_choice("device", text_of(each), "a GPU; a list is of GPUs alone");
     list.push_back(choice.index);
@@ -271,6 +243,17 @@ int parse_int(nb::handle number, const char* name) {
   if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
     fail_argument(name, " has more than 32 bits");
   return static_cast<int>(value);
+}
+
+Region parse_region(nb::handle value, const char* key) {
+  if (value.is_none()) return {};
+  if ((!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) ||
+      nb::len(value) != 4)
+    fail_type("region must be a tuple (x, y, width, height)");
+  const Region region{parse_int(value[0], key), parse_int(value[1], key), parse_int(value[2], key),
+                      parse_int(value[3], key)};
+  if (region == Region()) fail_argument("region has no pixels");
+  return region;
 }
 
 PixelFormat parse_format(nb::handle format) {
@@ -313,57 +296,6 @@ std::vector<int> take_device_list(nb::kwargs& options) {
   one["device"] = nb::str(("cuda:" + std::to_string(list[0])).c_str());
   options = one;
   return list;
-}
-
-DecodeParts take_part_lists(nb::kwargs& options) {
-  DecodeParts parts;
-  nb::kwargs rest = nb::steal<nb::kwargs>(PyDict_Copy(options.ptr()));  // the caller keeps its own
-  const auto take = [&](const char* key, const auto& is_list, const auto& add) {
-    if (!options.contains(key) || !is_list(nb::object(options[key]))) return;
-    for (const nb::handle item : nb::object(options[key])) add(item);
-    nb::del(rest[key]);
-  };
-  take(
-      "scale", [](nb::handle value) { return nb::isinstance<nb::list>(value); },
-      [&](nb::handle item) { parts.scales.push_back(parse_int(item, "scale")); });
-  take(
-      "region",
-      [](nb::handle value) {
-        return nb::isinstance<nb::list>(value) &&
-               (nb::len(value) == 0 || !nb::isinstance<nb::int_>(nb::object(value[0])));
-      },
-      [&](nb::handle item) { parts.regions.push_back(parse_region(item, "region")); });
-  options = rest;
-  return parts;
-}
-
-void check_part_lists(const DecodeParts& parts, std::size_t streams) {
-  if ((!parts.scales.empty() && parts.scales.size() != streams) ||
-      (!parts.regions.empty() && parts.regions.size() != streams))
-    fail_argument("a list of scale or region needs one entry for each of the ", streams,
-                  " streams");
-}
-
-bool is_same(const EncodeParams& a, const EncodeParams& b) {
-  const auto fields = [](const EncodeParams& p) {
-    return std::tie(p.quality, p.tune, p.effort, p.tables, p.luma_table, p.chroma_table,
-                    p.subsampling, p.huffman, p.restart.kind, p.restart.count, p.progressive,
-                    p.jfif_header, p.pixel_aspect_x, p.pixel_aspect_y, p.backend, p.device,
-                    p.threads, p.instruction_set, p.size);
-  };
-  return fields(a) == fields(b) &&
-         std::ranges::equal(a.segments, b.segments, [](const auto& one, const auto& other) {
-           return one.marker == other.marker && one.payload == other.payload;
-         });
-}
-
-/// But for scale and region, which every call selects.
-bool is_same(const DecodeParams& a, const DecodeParams& b) {
-  const auto fields = [](const DecodeParams& p) {
-    return std::tie(p.upsampling, p.strict, p.limits.max_pixels, p.limits.max_scans,
-                    p.limits.max_header_bytes, p.backend, p.device, p.threads, p.instruction_set);
-  };
-  return fields(a) == fields(b);
 }
 
 }  // namespace zerorun::python

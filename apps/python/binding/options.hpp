@@ -17,25 +17,14 @@ EncodeParams encode_params(const nb::kwargs& options);
 DecodeParams decode_params(const nb::kwargs& options);
 
 int parse_int(nb::handle number, const char* name);
+/// (x, y, width, height), or None: the whole picture.
+Region parse_region(nb::handle value, const char* name);
 /// "rgb24", "nv12", ...; the library's names and a few usual ones ("rgb", "bgr", "gray").
 PixelFormat parse_format(nb::handle name);
-
-/// For decode_batch(): takes lists of scale= and region=, one entry a stream, out of the options.
-struct DecodeParts {
-  std::vector<int> scales;      ///< empty: the option counts for all
-  std::vector<Region> regions;  ///< likewise
-};
-DecodeParts take_part_lists(nb::kwargs& options);
-/// Raises ArgumentError if there are lists of another length.
-void check_part_lists(const DecodeParts& parts, std::size_t streams);
 
 /// For what can use several devices: "cuda:0,2", "cuda:all", or a list or tuple of names of
 /// devices. Takes it out of the options, in which device= is then the first of them. Empty: it is
 /// one device. Errors: also DeviceError for "cuda:all" without a usable device.
 std::vector<int> take_device_list(nb::kwargs& options);
-
-/// True if a coder that was made with one serves for the other.
-bool is_same(const EncodeParams& a, const EncodeParams& b);
-bool is_same(const DecodeParams& a, const DecodeParams& b);
 
 }  // namespace zerorun::python

@@ -51,6 +51,7 @@ struct StreamLimits {
     limits.max_pixels = std::int64_t{65535} * 65535;
     return limits;
   }
+  friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
 
 struct StreamInfo {
@@ -116,6 +117,7 @@ struct DecodeParams {
   int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one image; 0 = usable cores; CUDA: to copy it, 0 = a few
   InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
+  friend bool operator==(const DecodeParams&, const DecodeParams&) = default;
 };
 
 /// What one call found.

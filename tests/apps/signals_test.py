@@ -73,6 +73,25 @@ class SignalsTest(ProgramTest):
         self.assertIn("interrupted", text)
         self.assertEqual(pathlib.Path(out).read_bytes().count(b"FRAME\n"), 3)
 
+    def test_commands_without_an_output_speak_of_none(self):
+        video = self.path("a.mjpeg")
+        process = self.start("encode", video)
+        self.feed(process, 6, video + ".part")
+        process.stdin.close()
+        self.assertEqual(process.wait(300), 0)
+        process.stderr.close()
+        first = pathlib.Path(video).read_bytes()
+        play = subprocess.Popen([PROGRAM, "play", "-", "--no-window", "--device", "cpu"], stdin=subprocess.PIPE,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        play.stdin.write(first)
+        play.stdin.flush()
+        bench = subprocess.Popen([PROGRAM, "bench", "synthetic:1920x1080:photo", "--time", "60", "--no-peers", "--device",
+                                  "cpu"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for name, process in (("play", play), ("bench", bench)):
+            self.wait_until(lambda: self.takes_signals(process.pid), f"{name} that takes signals")
+            text = self.end(process, signal.SIGINT)[1]
+            self.assertNotIn("end of the file", text, name)
+
     def test_before_the_first_frame_nothing_is_written(self):
         process = self.start("encode", self.path("out.mjpeg"))
         self.wait_until(lambda: self.takes_signals(process.pid))

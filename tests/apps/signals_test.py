@@ -6,7 +6,7 @@ import pathlib
 import signal
 import subprocess
 
-from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, bytes_in, make_y4m,
+from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PLAYER, PROGRAM, ProgramTest, bytes_in, make_y4m,
                      video_stream)
 
 
@@ -81,16 +81,19 @@ class SignalsTest(ProgramTest):
         self.assertEqual(process.wait(300), 0)
         process.stderr.close()
         first = pathlib.Path(video).read_bytes()
-        play = subprocess.Popen([PROGRAM, "play", "-", "--no-window", "--device", "cpu"], stdin=subprocess.PIPE,
+        play = subprocess.Popen([PLAYER, "play", "-", "--no-window", "--device", "cpu"], stdin=subprocess.PIPE,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         play.stdin.write(first)
         play.stdin.flush()
         bench = subprocess.Popen([PROGRAM, "bench", "synthetic:1920x1080:photo", "--time", "60", "--no-peers", "--device",
                                   "cpu"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        for name, process in (("play", play), ("bench", bench)):
-            self.wait_until(lambda: self.takes_signals(process.pid), f"{name} that takes signals")
-            text = self.end(process, signal.SIGINT)[1]
-            self.assertNotIn("end of the file", text, name)
+        self.wait_until(lambda: bytes_in(play.stdin) == 0, "an empty pipe")
+        self.wait_until_done(play)
+        text = self.end(play, signal.SIGINT)[1]
+        self.assertIn("interrupted; ending", text)
+        self.assertNotIn("end of the file", text)
+        self.wait_until(lambda: self.takes_signals(bench.pid), "bench that takes signals")
+        self.assertNotIn("end of the file", self.end(bench, signal.SIGINT)[1])
 
     def test_before_the_first_frame_nothing_is_written(self):
         process = self.start("encode", self.path("out.mjpeg"))

@@ -94,8 +94,7 @@ class CopyRun {
     io::SourceOptions source = source_options(options_.input, {});
     source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
     source_ = open_jpeg_packets(options_.input, source);
-    if (!source_)
-      fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
+    if (!source_) fail_without_jpeg(source);
     CopyJob first;
     const auto more = source_->next(first.in);
     const Status status = more && *more ? first.in.load() : more.status();
@@ -103,6 +102,13 @@ class CopyRun {
     if (!*more) fail_without_frames(options_.input);
     first_ = std::move(first);
     note_cut_input(name(), info());
+  }
+
+  /// What `encode` cannot read either is called what it is.
+  [[noreturn]] void fail_without_jpeg(const io::SourceOptions& source) const {
+    if (!is_read_once(options_.input))
+      (void)value_or_fail(io::probe(input_location(options_.input), source), Exit::input, name());
+    fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
   }
 
   /// The headers of the first stream; of kinds that zerorun does not decode, only the size.

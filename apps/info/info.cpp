@@ -36,6 +36,26 @@ std::optional<std::int64_t> regular_file_bytes(const std::string& path) {
   return static_cast<std::int64_t>(bytes);
 }
 
+/// SOS segments before EOI, or before the end of a stream that is cut short.
+int count_scans(std::span<const std::byte> jpeg) {
+  const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(jpeg[at]); };
+  int scans = 0;
+  for (std::size_t at = 2; at + 3 < jpeg.size();) {
+    const unsigned code = byte(at + 1);
+    // Bytes of a scan, stuffed ones, fill bytes, and markers without a length: TEM and RSTm.
+    if (byte(at) != 0xFF || code <= 0x01 || (code >= 0xD0 && code <= 0xD7) || code == 0xFF) {
+      const auto next = std::find(jpeg.begin() + static_cast<std::ptrdiff_t>(at) + 1, jpeg.end(),
+                                  std::byte{0xFF});
+      at = static_cast<std::size_t>(next - jpeg.begin());
+      continue;
+    }
+    if (code == 0xD9) break;
+    scans += code == 0xDA ? 1 : 0;
+    at += 2 + (byte(at + 2) << 8 | byte(at + 3));
+  }
+  return scans;
+}
+
 /// Reads the headers of the first JPEG stream, and with `all` the sizes of all streams.
 void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
   std::vector<std::byte> jpeg;
@@ -46,6 +66,7 @@ void read_packets(io::PacketSource& source, bool all, InputFacts& facts) {
     if (sizes.count == 0) {
       facts.first_bytes = jpeg.size();
       facts.kind = io::jpeg_kind(jpeg);
+      facts.scans = count_scans(jpeg);
       facts.picture = io::picture_content(std::span<const std::byte>(jpeg));
       if (auto stream = inspect(jpeg, StreamLimits::any_size())) {
         facts.stream = *std::move(stream);

@@ -195,6 +195,7 @@ Json stream_json(const InputFacts& facts) {
                {"color", color_name(s.color)},
                {"subsampling", sampling_text(s)},
                {"quality", or_null(s.quality)},
+               {"scans", facts.scans},
                {"huffman", s.standard_huffman_tables ? "standard" : "own"},
                {"restart_interval_mcus", s.restart_interval_mcus},
                {"jfif", s.has_jfif},
@@ -224,6 +225,7 @@ std::string stream_text(const InputFacts& facts) {
                                              sampling_text(s), s.width, s.height));
   text += row("quality", s.quality ? fmt::format("{} (tables of T.81 K.1 and K.2)", *s.quality)
                                    : "own quantisation tables");
+  if (facts.scans != 1) text += row("scans", std::to_string(facts.scans));
   text += row("Huffman", s.standard_huffman_tables ? "standard tables" : "own tables");
   text += row("restart", s.restart_interval_mcus > 0
                              ? fmt::format("every {} MCUs", s.restart_interval_mcus)
@@ -237,6 +239,14 @@ std::string stream_text(const InputFacts& facts) {
     text += row(segment_name(segment),
                 fmt::format("{} bytes  {}", segment.payload.size(), segment_text(segment)));
   return text;
+}
+
+/// The number of frames is what the index of a container says; a file may say what it has not.
+bool is_by_index(const InputFacts& facts) {
+  const std::string& container = facts.source.container;
+  const bool is_counted = facts.sizes || container.starts_with("image") || container == "y4m" ||
+                          container == "raw video" || container == "pnm";
+  return facts.frames() >= 0 && !is_counted;
 }
 
 /// Empty if the size is not known, as that of an unsupported JPEG stream.
@@ -286,6 +296,7 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
                {"rotation_degrees", s.rotation_degrees},
                {"mirrored", s.mirrored},
                {"frames", or_null(facts.frames() >= 0, facts.frames())},
+               {"frames_by_index", is_by_index(facts)},
                {"seconds", or_null(facts.seconds())},
                {"file_bytes", or_null(facts.file_bytes)},
                {"bits_per_second", or_null(facts.bits_per_second())},
@@ -309,6 +320,7 @@ std::string to_text(const InputFacts& facts) {
     frames += fmt::format(", {} fps{}", rational_text(s.frame_rate),
                           s.variable_frame_rate ? " on average" : "");
   if (const auto seconds = facts.seconds()) frames += fmt::format(", {:.3f} s", *seconds);
+  if (is_by_index(facts)) frames += " (by its index; --packets counts)";
   std::string text = fmt::format("{}: {}, {}\n", facts.name, s.container, s.codec) +
                      picture_text(s) + row("frames", frames);
   if (facts.file_bytes) {

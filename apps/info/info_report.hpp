@@ -26,6 +26,7 @@ struct InputFacts {
   std::string stream_problem;              ///< why `stream` is empty
   std::optional<io::JpegKind> kind;        ///< of the first JPEG stream, also if zerorun refuses it
   io::PictureContent picture;              ///< of the first picture or JPEG stream
+  int scans = 0;                           ///< of the first JPEG stream
   std::size_t first_bytes = 0;             ///< of the first JPEG stream
   std::optional<PacketSizes> sizes;
 

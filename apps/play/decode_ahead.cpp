@@ -42,11 +42,12 @@ PixelFormat wanted_format(PixelFormat stored, Pixels pixels) noexcept {
   return as_it_is ? stored : PixelFormat::bgrx32;
 }
 
-Result<Frame> decode_again(const PlayFrame& shown, PixelFormat format) {
+Result<Frame> decode_again(const PlayFrame& shown, PixelFormat format, int scale) {
   DecodeParams params;
   params.backend = Backend::cpu;
   params.limits = StreamLimits::any_size();
   ZR_LET(decoder, Decoder::create(params));
+  ZR_TRY(decoder.select(scale));
   Frame frame;
   const auto report = decoder.decode(shown.jpeg, format, frame);
   if (!report) return report.status();
@@ -130,6 +131,9 @@ Result<bool> PlayInput::read_next(PlayFrame& frame) {
   if (more && !*more) return more;
   frame.index = next_index_++;
   if (!more) return more;
+  frame.width = frame.frame.width();
+  frame.height = frame.frame.height();
+  frame.scale = 1;
   frame.pts = time.pts;
   frame.at = static_cast<double>(time.pts - info().first_pts) * tick_seconds();
   const double told = static_cast<double>(time.duration) * tick_seconds();
@@ -203,13 +207,18 @@ struct DecodeAhead::Decoders {
     params.limits = how.limits;
     params.device = device == kCpuDevice ? 0 : device;
     params.threads = is_single ? how.device.threads : 1;
-    return Decoder::create(params);
+    auto decoder = Decoder::create(params);
+    if (decoder) ZR_TRY(decoder->select(how.scale));
+    return decoder;
   }
   Status decode(PlayFrame& frame, int lane) {
     return lanes.run(lane, [&](Decoder& decoder, int) -> Status {
       const Stopwatch watch;
       const auto stream = inspect(frame.jpeg, how.limits);
       if (!stream) return stream.status();
+      frame.width = stream->width;
+      frame.height = stream->height;
+      frame.scale = how.scale;
       auto report = decoder.decode(frame.jpeg, wanted_format(stored_format(*stream), how.pixels),
                                    frame.frame);
       frame.decode_ms = watch.seconds() * 1e3;

@@ -29,7 +29,9 @@ enum class Pixels {
 struct PlayFrame {
   std::string name;
   std::vector<std::byte> jpeg;  ///< as it is in the input; empty if the input is no JPEG
-  Frame frame;
+  Frame frame;                  ///< the picture at 1 / `scale`
+  int width = 0, height = 0;    ///< of the picture
+  int scale = 1;
   std::int64_t index = 0;  ///< in the input, counted from 0
   std::int64_t pts = 0;    ///< in the input's time base
   double at = 0.0;         ///< seconds after the first frame
@@ -44,7 +46,7 @@ struct PlayFrame {
 PixelFormat wanted_format(PixelFormat stored, Pixels pixels) noexcept;
 
 /// Decodes the JPEG of a frame once more, on the CPU. It was decoded before, so it has no limits.
-Result<Frame> decode_again(const PlayFrame& shown, PixelFormat format);
+Result<Frame> decode_again(const PlayFrame& shown, PixelFormat format, int scale = 1);
 
 /// After the constructor only one thread, the reader, may call read() and seek(). Any thread may
 /// call the other members.
@@ -180,6 +182,7 @@ class DecodeAhead {
     DeviceOptions device;
     Pixels pixels = Pixels::shown;
     StreamLimits limits;
+    int scale = 1;  ///< JPEG streams are decoded at 1 / `scale`
   };
 
   /// Frames that are too late by `clock` are dropped before they are decoded; with a null `clock`

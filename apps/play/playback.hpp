@@ -40,6 +40,7 @@ class Playback {
   void clear_marks();
 
   MediaClock& clock() noexcept { return clock_; }
+  PlayFrame* shown() noexcept { return shown_.get(); }
   const PlayFrame* shown() const noexcept { return shown_.get(); }
   /// The frame of --compare; null if none was read yet.
   const PlayFrame* other_shown() const noexcept { return other_shown_.get(); }

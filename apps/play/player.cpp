@@ -41,8 +41,9 @@ std::string mode_line(const Playback& playback) {
 
 std::string picture_line(const PlayInput& input, const PlayFrame& frame) {
   const io::SourceInfo& info = input.info();
-  return fmt::format("{}x{} {}  {}, {}  {} fps", frame.frame.width(), frame.frame.height(),
-                     input.sampling(), info.container, info.codec, rational_text(info.frame_rate));
+  return fmt::format("{}x{} {}{}  {}, {}  {} fps", frame.width, frame.height, input.sampling(),
+                     frame.scale > 1 ? fmt::format(" at 1/{}", frame.scale) : "", info.container,
+                     info.codec, rational_text(info.frame_rate));
 }
 
 std::string counts_line(const DecodeCounts& counts, const Playback& playback) {
@@ -120,6 +121,11 @@ SDL_Point picture_size(const PlaySession& session) {
   return {2 * std::max(size.x, second.x), std::max(size.y, second.y)};
 }
 
+PlaySession& fitted(PlaySession& session, const Screen& screen) {
+  session.set_scale(screen.decoding_scale());
+  return session;
+}
+
 }  // namespace
 
 Player::Player(const PlayOptions& options, PlaySession& session, Window& window)
@@ -127,7 +133,7 @@ Player::Player(const PlayOptions& options, PlaySession& session, Window& window)
       session_(session),
       window_(window),
       screen_(window, session, first_view(options)),
-      playback_(session, options),
+      playback_(fitted(session, screen_), options),
       with_osd_(options.osd) {
   const std::string& problem = screen_.overlay().text().problem();
   if (!problem.empty()) console::note("text cannot be shown on the picture: " + problem);
@@ -159,7 +165,19 @@ void Player::run() {
   }
 }
 
+/// Frames that are decoded already keep their size; one that stands still is decoded once more.
+void Player::follow_size() {
+  session_.set_scale(screen_.decoding_scale());
+  PlayFrame* const frame = playback_.shown();
+  if (frame == nullptr || !is_still() || frame->scale <= session_.decoding.scale) return;
+  auto again = decode_again(*frame, frame->frame.format(), session_.decoding.scale);
+  if (!again) return;
+  frame->frame = *std::move(again);
+  frame->scale = session_.decoding.scale;
+}
+
 void Player::take_picture() {
+  follow_size();
   take_new_picture();
   measure();
   if (Status status = screen_.update(playback_); !status) {
@@ -218,6 +236,7 @@ void Player::handle_window(const SDL_WindowEvent& event) {
   needs_draw_ = true;
   if (event.event == SDL_WINDOWEVENT_DISPLAY_CHANGED || event.event == SDL_WINDOWEVENT_SIZE_CHANGED)
     window_.update_scale();
+  if (event.event == SDL_WINDOWEVENT_SIZE_CHANGED) take_picture();
 }
 
 /// SDL sends an event for each file, and one after the last.

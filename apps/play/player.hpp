@@ -74,6 +74,7 @@ class Player {
   using Save = Result<std::string> (*)(const PlayInput&, const PlayFrame&, const std::string&);
   void save(Save write);
   void take_picture();
+  void follow_size();
   void take_new_picture();
   void measure();
   void measure_ssim();

@@ -53,7 +53,7 @@ Result<Frame> decode_as_stored(const PlayFrame& shown) {
 }  // namespace
 
 std::optional<ConstFrameView> Probe::stored(const PlayFrame& frame, bool may_decode) {
-  if (frame.frame.format() != PixelFormat::bgrx32) return frame.frame.view();
+  if (frame.scale == 1 && frame.frame.format() != PixelFormat::bgrx32) return frame.frame.view();
   if (frame.jpeg.empty()) return std::nullopt;
   if (index_ != frame.index) {
     if (!may_decode) return std::nullopt;
@@ -70,12 +70,13 @@ std::string Probe::text(const PlayFrame& frame, const ProbePlace& place) {
   const SDL_Point pixel = place.pixel;
   const std::string line = fmt::format("x {} y {}  {:.0f} %  ", pixel.x, pixel.y, 100 * place.zoom);
   const auto view = stored(frame, place.may_decode);
-  if (!view || is_rgb(view->format))
+  if (!view && frame.scale > 1) return line;  // the picture has not the samples of its pixels
+  if (!view || (is_rgb(view->format) && frame.scale == 1))
     return line + bgrx_text(frame.frame.view(), pixel, frame.jpeg.empty());
   if (view->format == PixelFormat::gray8)
     return line + fmt::format("Y {}", sample(*view, 0, pixel.x, pixel.y));
   const Ycc c = ycc_at(*view, pixel);
-  if (frame.frame.format() == PixelFormat::bgrx32)
+  if (frame.scale == 1 && frame.frame.format() == PixelFormat::bgrx32)
     return line + ycc_text(c) + "  " + bgrx_text(frame.frame.view(), pixel, false);
   const Rgb rgb = ycc_to_rgb(c.y, c.cb, c.cr);
   return line + ycc_text(c) + "  " + rgb_text(rgb.r, rgb.g, rgb.b);

@@ -204,7 +204,7 @@ Status Screen::update(const Playback& playback) {
     side.has_frame = frame != nullptr;
     if (!side.has_frame) continue;
     ConstFrameView view = frame->frame.view();
-    side.size = {view.width, view.height};
+    side.size = {frame->width, frame->height};
     if (!shows(side)) continue;
     if (with_clipping_) {
       ZR_TRY(side.histogram.update(view, mask_));
@@ -230,6 +230,18 @@ void Screen::forget_textures() {
 void Screen::scale_gain(bool up) {
   constexpr int kMost = 64;
   gain_ = std::clamp(up ? gain_ * 2 : gain_ / 2, 1, kMost);
+}
+
+/// Pictures that are compared or counted keep all their samples.
+int Screen::decoding_scale() const {
+  if (sides_[1].input != nullptr || with_clipping_ || !sides_[0].input->has_packets()) return 1;
+  const Part only = part(sides_[0]);
+  const SDL_FRect box = zoom_.place(only.shape, only.area).box;
+  const SDL_FPoint whole = shown_size(only.shape, false);
+  const float least = std::max(box.w / whole.x, box.h / whole.y);
+  int scale = 1;
+  while (scale < 8 && static_cast<float>(2 * scale) * least <= 1) scale *= 2;
+  return scale;
 }
 
 const PlayFrame* Screen::frame_of(const Side& side, const Playback& playback) const {
@@ -270,7 +282,7 @@ std::string Screen::probe(const Playback& playback) {
   if (frame == nullptr) return {};
   const Part under = part(side);
   const auto pixel = pixel_at(under.shape, zoom_.place(under.shape, under.area), mouse);
-  if (!pixel || pixel->x >= frame->frame.width() || pixel->y >= frame->frame.height()) return {};
+  if (!pixel || pixel->x >= frame->width || pixel->y >= frame->height) return {};
   const bool is_still = playback.is_paused() || playback.is_at_end();
   return probes_[is_second(side) ? 1 : 0].text(
       *frame, {*pixel, zoom_.factor(under.shape, under.area), is_still});

@@ -100,6 +100,8 @@ class Screen {
   void next_view() { view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4); }
   int gain() const noexcept { return gain_; }
   void scale_gain(bool up);
+  /// 1, 2, 4 or 8: a picture at 1 / this is as large as the window shows it.
+  int decoding_scale() const;
 
   View& zoom() noexcept { return zoom_; }
   void zoom_at(SDL_FPoint point, double factor);

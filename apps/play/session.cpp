@@ -115,6 +115,7 @@ nlohmann::json PlayReport::json() const {
       {"device", device},
       {"width", width},
       {"height", height},
+      {"scale", scale},
       {"seconds", seconds},
       {"shown", shown},
       {"decoded", counts.decoded},
@@ -210,12 +211,19 @@ void PlaySession::set_backend(Backend backend, int device) {
   if (other_frames) other_frames->set_decoding(decoding);
 }
 
+void PlaySession::set_scale(int scale) {
+  if (decoding.scale == scale) return;
+  decoding.scale = scale;
+  if (frames) frames->set_decoding(decoding);
+}
+
 void PlaySession::describe(PlayReport& report) const {
   report.input = input->name();
   report.device = input->has_packets() ? device_text(decoding.backend, decoding.device)
                                        : "not a JPEG stream, decoded while reading";
   report.width = input->width();
   report.height = input->height();
+  report.scale = decoding.scale;
   report.counts = frames->counts();
   report.lost_devices = frames->lost_devices();
 }

@@ -72,6 +72,7 @@ struct PlayReport {
   std::string device;
   std::vector<LostDevice> lost_devices;  ///< that failed while others went on
   int width = 0, height = 0;
+  int scale = 1;         ///< of the last frames: a small window decodes at 1 / `scale`
   double seconds = 0.0;  ///< from the first frame to the end of the run
   DecodeCounts counts;
   std::int64_t shown = 0;
@@ -112,6 +113,7 @@ struct PlaySession {
   }
   /// Frames that no thread has begun to decode are decoded there.
   void set_backend(Backend backend, int device);
+  void set_scale(int scale);
   /// Fills in the facts on inputs and decoders.
   void describe(PlayReport& report) const;
 

@@ -377,9 +377,9 @@ std::string format_of(const Location& location) {
 }
 
 std::string foreign_format(std::string_view head, const std::string& name) {
-  const auto text = [&](const Foreign& format) {
+  const auto text = [&](const Foreign& format, const char* does = "` converts it") {
     return "it is " + std::string(format.what) + ", which is not supported; `" + format.before +
-           name + format.after + "` converts it";
+           name + format.after + does;
   };
   for (const Foreign& format : kForeign)
     if (head.size() > format.at && head.substr(format.at).starts_with(format.magic))
@@ -387,7 +387,8 @@ std::string foreign_format(std::string_view head, const std::string& name) {
   constexpr char kAnimation = 0x02;  // WebP container specification, VP8X
   if (head.size() > 20 && head.starts_with("RIFF") && head.substr(8).starts_with("WEBPVP8X") &&
       (head[20] & kAnimation) != 0)
-    return text({0, {}, "an animated WebP", "anim_dump ", ""});
+    return text({0, {}, "an animated WebP", "webpmux -get frame 1 ", " -o picture.webp"},
+                "` takes its first picture out");
   return {};
 }
 

@@ -175,8 +175,8 @@ bool negotiate_output(GstVideoDecoder* decoder, const StreamInfo& stream,
   if (GST_VIDEO_INFO_IS_RGB(&output->info))
     output->info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
   else
-    set_jpeg_colorimetry(output->info, GST_VIDEO_TRANSFER_UNKNOWN,
-                         GST_VIDEO_COLOR_PRIMARIES_UNKNOWN);
+    set_jpeg_colorimetry(output->info, input->info.colorimetry.transfer,
+                         input->info.colorimetry.primaries);
   if (!has_pixel_aspect(input)) {
     output->info.par_n = stream.pixel_aspect_x;
     output->info.par_d = stream.pixel_aspect_y;

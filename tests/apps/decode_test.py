@@ -1,7 +1,9 @@
 # decode: pictures equal djpeg's, damage is reported, other input is converted, streams are called what they are.
 # SPDX-License-Identifier: MIT
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 
 from support import (BUILT_WITH_FFMPEG, ProgramTest, damage_second_image, ffmpeg, make_ppm, make_y4m, needs_djpeg,
@@ -64,6 +66,9 @@ class DecodeTest(ProgramTest):
             info = self.info(name)["jpeg"]
             self.assertEqual(info["process"], "progressive")
             self.assertEqual(info["quality"], self.info(self.path(f"jpg/{number}.jpg"))["jpeg"]["quality"])
+            self.assertEqual((info["scans"], info["subsampling"]), (10, "420"))  # libjpeg's default script
+            self.assertIn("  scans        10\n", self.zerorun("info", name).stdout.decode())
+            self.assertEqual(self.info(self.path(f"jpg/{number}.jpg"))["jpeg"]["scans"], 1)
         self.decode(self.path("jpg/%d.jpg"), "-o", self.path("want.y4m"), "--frames", "0:2")
         want = y4m_frames(pathlib.Path(self.path("want.y4m")).read_bytes())
         stream = self.path("p.mjpeg")
@@ -72,6 +77,7 @@ class DecodeTest(ProgramTest):
         if BUILT_WITH_FFMPEG:
             self.zerorun("copy", stream, "-o", self.path("p.mov"))
             sources.append(self.path("p.mov"))
+            self.assertEqual(self.info(self.path("p.mov"))["jpeg"]["scans"], 10)
         for source in sources:
             out = self.path("got.y4m")
             self.decode(source, "-o", out, "-y", input=b"".join(frames) if source == "-" else None)
@@ -91,6 +97,7 @@ class DecodeTest(ProgramTest):
             self.assertEqual((info["color"], info["subsampling"], len(info["components"])), (color, "444", 4))
             if told == "CMYK":  # the YCCK files have CMYK's single table
                 self.assertEqual(info["quality"], 50)
+            self.assertEqual(info["scans"], 18 if "prog" in name else 1)
             self.decode(source, "-o", self.path("inks.raw"), "-y", "--pix-fmt", "cmyk32")
             said = self.decode(source, "-o", self.path("rgb.ppm"), "-y").stderr.decode()
             self.assertIn(f"{told} becomes RGB", said)
@@ -115,6 +122,43 @@ class DecodeTest(ProgramTest):
             self.zerorun("verify", source)
             self.decode(source, "-o", self.path("inks.y4m"), "-y")
         self.decode(self.path("jpg/1.jpg"), "-o", self.path("no.raw"), "--pix-fmt", "cmyk32", code=3)
+
+    def test_inks_and_progressive_frames_come_in_by_every_way(self):
+        """As one file, sequence, folder, list, pipe, stream and container: the same samples."""
+        for name in ("cmyk_ok.jpg", "cmyk_prog_ok.jpg", "prog_ok.jpg"):
+            jpeg = pathlib.Path(HOSTILE / name).read_bytes()
+            self.decode(HOSTILE / name, "-o", self.path("want.ppm"), "-y")
+            want = pathlib.Path(self.path("want.ppm")).read_bytes()
+            folder = pathlib.Path(self.path("in"))
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for number in (1, 2):
+                folder.joinpath(f"{number}.jpg").write_bytes(jpeg)
+            folder.joinpath("list.txt").write_text("1.jpg\n2.jpg\n")
+            folder.joinpath("two").write_bytes(jpeg + jpeg)  # content tells what it is
+            shutil.copy(folder / "two", folder / "two.mjpeg")
+            ways = [f"{folder}/%d.jpg", f"{folder}/*.jpg", f"@{folder}/list.txt", folder / "two", folder / "two.mjpeg",
+                    "-"]
+            for kind in ("mov", "mkv", "avi") if BUILT_WITH_FFMPEG else ():
+                self.zerorun("copy", f"{folder}/%d.jpg", "-o", folder / f"two.{kind}")
+                ways.append(folder / f"two.{kind}")
+            for way in map(str, ways):
+                piped = jpeg + jpeg if way == "-" else None
+                with self.subTest(f"{name} by {way}"):
+                    self.decode(way, "-o", self.path("out%d.ppm"), "-y", input=piped)
+                    for number in (1, 2):
+                        self.assertEqual(pathlib.Path(self.path(f"out{number}.ppm")).read_bytes(), want)
+                        os.remove(self.path(f"out{number}.ppm"))
+                    report = self.zerorun("play", way, "--no-window", "--json", "--device", "cpu", input=piped)
+                    report = json.loads(report.stdout)
+                    self.assertEqual([report[key] for key in ("decoded", "broken_frames", "concealed_frames")],
+                                     [2, 0, 0])
+                    self.zerorun("verify", way, input=piped)
+                    self.encode(way, "-o", self.path("out.mjpeg"), "-y", "-q", "95", input=piped)
+                    self.encode(self.path("want.ppm"), "-o", self.path("one.mjpeg"), "-y", "-q", "95", *(
+                        ("--subsampling", "gray") if name == "prog_ok.jpg" else ()))
+                    self.assertEqual(pathlib.Path(self.path("out.mjpeg")).read_bytes(),
+                                     2 * pathlib.Path(self.path("one.mjpeg")).read_bytes())
 
     def test_y4m_is_close_to_the_source_and_the_same_with_any_threads(self):
         streams = []

@@ -5,7 +5,7 @@ import os
 import pathlib
 import subprocess
 
-from support import PROGRAM, SAMPLES, ProgramTest, make_ppm, make_y4m, needs_opencv
+from support import PROGRAM, SAMPLES, ProgramTest, make_ppm, make_y4m, needs_containers, needs_opencv
 
 
 class InfoTest(ProgramTest):
@@ -68,6 +68,26 @@ class InfoTest(ProgramTest):
         self.encode(y4m, "-o", self.path("%d.jpg"))
         done = self.zerorun("info", self.path("%d.jpg"), "--json", "--packets")
         self.assertEqual(json.loads(done.stdout)["packets"]["count"], 4)
+
+    @needs_containers
+    def test_numbers_by_an_index_are_called_that(self):
+        """An index of AVI that lists 3 of 5 frames is not believed; what MOV says is said to be its word."""
+        self.encode(make_y4m(self.path("in.y4m"), frames=5), "-o", self.path("in.avi"))
+        self.zerorun("copy", self.path("in.avi"), "-o", self.path("in.mov"))
+        data = pathlib.Path(self.path("in.avi")).read_bytes()
+        at = data.index(b"idx1")
+        self.assertEqual(int.from_bytes(data[at + 4:at + 8], "little"), 5 * 16)
+        cut = data[:at] + b"idx1" + (3 * 16).to_bytes(4, "little") + data[at + 8:at + 8 + 3 * 16]
+        pathlib.Path(self.path("lies.avi")).write_bytes(cut[:4] + (len(cut) - 8).to_bytes(4, "little") + cut[8:])
+        self.decode(self.path("lies.avi"), "-o", self.path("%d.ppm"))
+        self.assertTrue(pathlib.Path(self.path("5.ppm")).exists())
+        for name, by_index in (("lies.avi", False), ("in.mov", True), ("in.y4m", False), ("%d.ppm", False)):
+            info = self.info(self.path(name))
+            self.assertEqual((info["frames"], info["frames_by_index"]), (5, by_index), name)
+            said = self.zerorun("info", self.path(name)).stdout
+            self.assertEqual(b"(by its index; --packets counts)" in said, by_index, name)
+        counted = json.loads(self.zerorun("info", self.path("in.mov"), "--json", "--packets").stdout)
+        self.assertEqual((counted["frames"], counted["frames_by_index"]), (5, False))
 
     def test_stdin(self):
         y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 32, 16, 3))

@@ -1,7 +1,11 @@
 # What goes in comes out, or is named: every fact of an input is in the output, or a line says that it is not.
 # SPDX-License-Identifier: MIT
+import itertools
 import json
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import unittest
 
@@ -65,7 +69,7 @@ class LedgerTest(ProgramTest):
                "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-c:a", "pcm_s16le", "-c:s", "srt",
                "-vf", "format=yuvj420p,setparams=color_primaries=bt2020:color_trc=arib-std-b67:colorspace=bt470bg",
                "-color_primaries", "bt2020", "-color_trc", "arib-std-b67", "-colorspace", "bt470bg",
-               "-metadata:s:v:0", "title=Main view", "-metadata:s:a:0", "language=ger", film)
+               "-metadata:s:v:0", "title=Main view", "-metadata:s:a:0", "language=ger", "-y", film)
         self.assertEqual(len(facts_in(film)), 13, facts_in(film))
         return film
 
@@ -103,6 +107,47 @@ class LedgerTest(ProgramTest):
                             what = next(e["what"] for e in ledger
                                         if e["fact"] == word and e["fate"] == "left out")
                             self.assertTrue(what in line or (key and key in line.lower()), f"{fact}: {line}")
+
+    @needs_containers
+    def test_default_flags(self):
+        """Matroska keeps which streams players choose."""
+        film, other = self.film(), self.path("other.mkv")
+        ffmpeg("-i", film, "-map", "0:v:0", "-map", "0:a", "-c", "copy", "-disposition:v:0", "0", "-disposition:a:0",
+               "default", other)
+        for name, want in ((film, [1, 0]), (other, [0, 1])):
+            self.zerorun("copy", name, "-o", self.path("out.mkv"), "-y")
+            streams = probe(self.path("out.mkv"))["streams"]
+            self.assertEqual([s["disposition"]["default"] for s in streams if s["codec_type"] in ("video", "audio")], want)
+
+    @needs_containers
+    def test_cover_pictures(self):
+        """They are named, and never taken for the video; what has nothing else has no video."""
+        ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x96:d=0.04:r=25", "-frames:v", "1", self.path("cover.jpg"))
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p",
+               self.path("plain.mov"))
+        ffmpeg("-i", self.path("plain.mov"), "-i", self.path("cover.jpg"), "-map", "1", "-map", "0", "-c", "copy",
+               "-disposition:v:0", "attached_pic", self.path("cover.mp4"))
+        ffmpeg("-i", self.path("plain.mov"), "-c", "copy", "-attach", self.path("cover.jpg"), "-metadata:s:t",
+               "mimetype=image/jpeg", "-metadata:s:t", "filename=cover.jpg", self.path("cover.mkv"))
+        for name, command in itertools.product(("cover.mp4", "cover.mkv"), ("copy", "encode")):
+            for kind in ("mov", "mkv", "avi", "mjpeg"):
+                out = self.path("out." + kind)
+                done = self.zerorun(command, self.path(name), "-o", out, "-y")
+                self.assertIn(b"the cover picture (mjpeg)", done.stderr, (name, command, kind))
+                streams = [s for s in probe(out)["streams"] if s["codec_type"] == "video"]
+                self.assertEqual([(s["width"], s["height"]) for s in streams], [(64, 48)])
+                quiet = self.zerorun(command, self.path(name), "-o", out, "-y", "--streams", "none")
+                self.assertNotIn(b"cover", quiet.stderr)
+        self.assertEqual(self.info(self.path("cover.mkv"))["width"], 64)
+        for kind, codec in (("m4a", "aac"), ("mka", "pcm_s16le")):
+            cover = ("-attach", self.path("cover.jpg"), "-metadata:s:t", "mimetype=image/jpeg")
+            if kind == "m4a":
+                cover = ("-i", self.path("cover.jpg"), "-map", "0", "-map", "1", "-c:v", "copy", "-disposition:v:0",
+                         "attached_pic", "-f", "mp4")
+            ffmpeg("-f", "lavfi", "-i", "sine=d=0.2", *cover, "-c:a", codec, self.path("song." + kind))
+            for command in ("copy", "encode"):
+                self.assert_sentence(self.zerorun(command, self.path("song." + kind), "-o", self.path("x.jpg"), code=3),
+                                     "no video")
 
     @needs_containers
     def test_sound_beside_subtitles_is_untouched(self):
@@ -215,6 +260,23 @@ class LedgerTest(ProgramTest):
                          ("bt2020", "smpte2084", "bt470bg"))
 
 
+    @needs_containers
+    def test_pipelines_of_gstreamer(self):
+        """What GStreamer's own elements bring from file to file, decoding and coding between them keeps."""
+        if not shutil.which("gst-launch-1.0") or "ZERORUN_GST_PLUGIN" not in os.environ:
+            self.skipTest("gst-launch-1.0 or zerorun's elements are missing")
+        environment = {**os.environ, "GST_PLUGIN_PATH": os.environ["ZERORUN_GST_PLUGIN"],
+                       "GST_REGISTRY": self.path("registry")}
+        facts = []
+        for name, between in (("copied.mkv", ()), ("coded.mkv", ("zerorundec", "!", "zerorunenc", "!"))):
+            subprocess.run(["gst-launch-1.0", "-q", "filesrc", "location=" + self.film(), "!", "matroskademux",
+                            "name=d", "d.video_0", "!", *between, "matroskamux", "!", "filesink", "location=" + self.path(name)],
+                           check=True, capture_output=True, timeout=120, env=environment)
+            facts.append(facts_in(self.path(name)))
+        self.assertLessEqual({"transfer", "primaries", "tags title"}, facts[0])
+        self.assertEqual(facts[0], facts[1])
+
+
 class KindTest(ProgramTest):
     """Each picture has its own kind."""
 
@@ -237,6 +299,19 @@ class KindTest(ProgramTest):
         self.zerorun("decode", source, "-o", self.path("g%d.pgm"), "--device", "cpu")
         self.assertEqual([self.components(self.path(f"g{i}.pgm")) for i in range(1, 5)], [1] * 4)
 
+    def test_shards_equal_one_run(self):
+        """Each shard begins with another kind. One stream of them is refused, and not made of two kinds."""
+        source = self.mixed()
+        self.decode(source, "-o", self.path("whole%d.pnm"))
+        for shard in ("0/4", "1/4", "2/4", "3/4"):
+            self.decode(source, "-o", self.path("out%d.pnm"), "--shard", shard)
+            self.decode(source, "-o", self.path("out.y4m"), "--shard", shard)
+        self.zerorun("concat", self.path("out%d.pnm"))
+        for i in range(1, 5):
+            self.assertEqual(pathlib.Path(self.path(f"out{i}.pnm")).read_bytes(),
+                             pathlib.Path(self.path(f"whole{i}.pnm")).read_bytes(), i)
+        self.assert_sentence(self.zerorun("concat", self.path("out.y4m"), code=3), "another pixel format")
+
     def test_colour_first(self):
         self.mixed()
         names = [self.path(f"in{i}.jpg") for i in (2, 1, 4, 3)]
@@ -257,7 +332,7 @@ class ForeignTest(ProgramTest):
         "a.heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC", "heif-convert"),
         "b.tif": (b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0", "BigTIFF", "tiffcp"),
         "d.cr2": (b"II*\0\x10\0\0\0CR\2\0\0\0\0\0", "camera RAW", "dcraw_emu"),
-        "e.webp": (b"RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\x02\0\0\0\x0f\0\0\x0f\0\0", "animated WebP", "anim_dump"),
+        "e.webp": (b"RIFF\x40\0\0\0WEBPVP8X\x0a\0\0\0\x02\0\0\0\x0f\0\0\x0f\0\0", "animated WebP", "webpmux"),
     }
 
     @needs_containers
@@ -270,6 +345,66 @@ class ForeignTest(ProgramTest):
                 self.assertIn(what, done.stderr.decode(), name)
                 self.assertIn(program, done.stderr.decode(), name)
                 self.assertNotIn("cut short", done.stderr.decode(), name)
+
+
+class AdviceTest(ProgramTest):
+    """What a message tells the user to do works."""
+
+    MAKERS = {  # of a file of that kind from a picture, where the program is installed
+        "a.heic": "heif-enc a.png -o a.heic",
+        "a.jxl": "cjxl a.png a.jxl",
+        "a.jp2": "opj_compress -i a.png -o a.jp2",
+        "a.j2k": "opj_compress -i a.png -o a.j2k",
+        "big.tif": "tiffcp -8 a.tif big.tif",
+        "a.webp": "img2webp -lossless a.png -d 100 b.png -o a.webp",
+    }
+
+    @needs_opencv
+    def test_converters(self):
+        """The command of the message makes pictures that are read, of the size of the file."""
+        for name, frame in (("a", 0), ("b", 1)):
+            make_ppm(self.path("a.ppm"), 64, 48, frame)
+            for kind in (".png", ".tif"):
+                self.decode(self.path("a.ppm"), "-o", self.path(name + kind))
+        tried = []
+        for name, maker in self.MAKERS.items():
+            if not shutil.which(maker.split()[0]) or subprocess.run(
+                    maker.split(), cwd=self.dir, capture_output=True).returncode != 0:
+                continue  # heif-enc may have no encoder
+            done = self.zerorun("encode", name, "-o", "x.jpg", "-y", code=None, cwd=self.dir)
+            if done.returncode == 0:  # this FFmpeg reads it
+                tried.append(name)
+                continue
+            said = done.stderr.decode()
+            advice = re.search(r"`([^`]+)`", said)
+            self.assertTrue(advice, said)
+            self.assertIn(name, advice[1])
+            before = {path.name for path in self.dir.iterdir()}
+            done = subprocess.run(advice[1].split(), cwd=self.dir, capture_output=True)
+            self.assertEqual(done.returncode, 0, (advice[1], done.stderr))
+            made = sorted({path.name for path in self.dir.iterdir()} - before)
+            self.assertTrue(made, advice[1])
+            for picture in made:
+                info = self.info(self.path(picture))
+                self.assertEqual((info["width"], info["height"]), (64, 48), (advice[1], picture))
+                (self.dir / picture).unlink()
+            tried.append(name)
+        if len(tried) < len(self.MAKERS):
+            self.skipTest(f"tried: {', '.join(tried)}; the others need their programs")
+
+    def test_options_in_messages_exist(self):
+        """Every option that a string of the program or the libraries names is in the help of a command."""
+        root = pathlib.Path(__file__).resolve().parents[2]
+        helped = set(re.findall(r"--[a-z][a-z0-9-]*", "".join(
+            self.zerorun(*command, "--help-all").stdout.decode() for command in (
+                ["encode"], ["decode"], ["copy"], ["concat"], ["verify"], ["info"], ["play"], ["bench"], ["devices"],
+                []))))
+        self.assertGreater(len(helped), 100)
+        for path in (path for room in ("apps", "io", "codec", "cuda") for path in root.joinpath(room).rglob("*.?pp")):
+            for line in path.read_text().splitlines():
+                for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
+                    for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*(?![\w-])", text):
+                        self.assertIn(option, helped, f"{path.relative_to(root)}: {text}")
 
 
 class PagesTest(ProgramTest):
@@ -415,6 +550,15 @@ class ToneMapTest(ProgramTest):
             self.assertEqual(len(want), len(got))
             self.assertGreater(max(want), 100)
             self.assertLessEqual(max(abs(a - b) for a, b in zip(want, got)), 3)
+
+    def test_eight_bits_of_hlg_are_named(self):
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-vf",
+               "format=yuvj420p,setparams=color_trc=arib-std-b67:color_primaries=bt2020:colorspace=bt470bg",
+               "-c:v", "mjpeg",
+               "-color_trc", "arib-std-b67", "-color_primaries", "bt2020", "-colorspace", "bt470bg", self.path("hlg.mov"))
+        done = self.encode(self.path("hlg.mov"), "-o", self.path("out.mov"))
+        self.assertIn(b"high dynamic range (HLG)", done.stderr)
+        self.assertEqual(video_stream(self.path("out.mov")).get("color_transfer"), "arib-std-b67")
 
     def test_sdr_stays(self):
         self.encode(make_y4m(self.path("a.y4m")), "-o", self.path("a.mjpeg"))

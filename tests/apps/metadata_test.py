@@ -61,6 +61,29 @@ def turned(rows, orientation):
     return [list(column) for column in zip(*rows)] if orientation >= 5 else rows
 
 
+def black_profile():
+    """An ICC profile of CMYK in which black alone makes a colour: L* falls from 100 to 0 with it, a* = b* = 0."""
+    ramp = bytes(range(256))
+    corners = b"".join(bytes([0 if corner & 1 else 255, 128, 128]) for corner in range(16))  # K is the last input
+    identity = b"".join(struct.pack(">i", 65536 * (i % 4 == 0)) for i in range(9))
+    lut = b"mft1\0\0\0\0" + bytes([4, 3, 2, 0]) + identity + 4 * ramp + corners + 3 * ramp
+    desc = b"desc\0\0\0\0\0\0\0\x06black\0" + b"\0" * 78
+    blocks = [(b"desc", desc), (b"A2B0", lut), (b"A2B1", lut), (b"cprt", desc)]
+    return profile_file(b"prtrCMYKLab ", blocks)
+
+
+def profile_file(kind, blocks):
+    table, body, at = b"", b"", 128 + 4 + 12 * len(blocks)
+    for name, data in blocks:
+        data += b"\0" * (-len(data) % 4)
+        table += name + struct.pack(">2I", at + len(body), len(data))
+        body += data
+    white = b"".join(struct.pack(">i", round(value * 65536)) for value in (0.9642, 1.0, 0.8249))
+    header = (struct.pack(">I", at + len(body)) + b"\0" * 4 + struct.pack(">I", 0x02400000) + kind +
+              b"\0" * 12 + b"acsp" + b"\0" * 28 + white)
+    return header.ljust(128, b"\0") + struct.pack(">I", len(blocks)) + table + body
+
+
 def swapped_profile():
     """An ICC matrix profile whose red and green primaries are those of sRGB, swapped."""
     def fixed(value):
@@ -76,15 +99,10 @@ def swapped_profile():
     blocks = [(b"desc", desc), (b"wtpt", xyz(0.9642, 1.0, 0.8249)), (b"rXYZ", xyz(*green)),
               (b"gXYZ", xyz(*red)), (b"bXYZ", xyz(0.14307, 0.06061, 0.71410)),
               (b"rTRC", curve), (b"gTRC", curve), (b"bTRC", curve), (b"cprt", desc)]
-    table, body, at = b"", b"", 128 + 4 + 12 * len(blocks)
-    for name, data in blocks:
-        data += b"\0" * (-len(data) % 4)
-        table += name + struct.pack(">2I", at + len(body), len(data))
-        body += data
-    size = at + len(body)
-    header = (struct.pack(">I", size) + b"\0" * 4 + struct.pack(">I", 0x02400000) + b"mntrRGB XYZ " +
-              b"\0" * 12 + b"acsp" + b"\0" * 28 + fixed(0.9642) + fixed(1.0) + fixed(0.8249))
-    return header.ljust(128, b"\0") + struct.pack(">I", len(blocks)) + table + body
+    return profile_file(b"mntrRGB XYZ ", blocks)
+
+
+HOSTILE = pathlib.Path(__file__).resolve().parents[1] / "hostile"
 
 
 class OrientationTest(ProgramTest):
@@ -205,6 +223,35 @@ class PictureTest(ProgramTest):
             self.assertAlmostEqual(got, want, delta=3)
         self.assertEqual(subprocess.run(["exiftool", "-b", "-icc_profile", self.path("b.jpg")],
                                         capture_output=True).stdout, b"")
+
+    def test_conversion_of_inks_to_srgb(self):
+        """With a profile that knows black alone; without it, the other inks count too."""
+        profile = black_profile()
+        segment = b"\xff\xe2" + struct.pack(">H", 16 + len(profile)) + b"ICC_PROFILE\0\1\1" + profile
+
+        def srgb(lightness):  # CIE 1976, then IEC 61966-2-1
+            y = ((lightness + 16) / 116) ** 3 if lightness > 8 else lightness * 27 / 24389
+            return 255 * (1.055 * y ** (1 / 2.4) - 0.055 if y > 0.0031308 else 12.92 * y)
+        for name, inverted in (("cmyk_ok.jpg", True), ("cmyk_adobe_missing.jpg", False), ("cmyk_prog_ok.jpg", True)):
+            stream = (HOSTILE / name).read_bytes()
+            pathlib.Path(self.path("in.jpg")).write_bytes(stream[:2] + segment + stream[2:])
+            self.decode(self.path("in.jpg"), "-o", self.path("inks.raw"), "-y", "--pix-fmt", "cmyk32")
+            black = pathlib.Path(self.path("inks.raw")).read_bytes()[3::4]
+            want = [srgb((k if inverted else 255 - k) / 2.55) for k in black]
+            self.decode(self.path("in.jpg"), "-o", self.path("plain.ppm"), "-y")
+            done = self.decode(self.path("in.jpg"), "-o", self.path("out.ppm"), "-y", "--icc", "convert", code=None)
+            if b"needs lcms2" in done.stderr:
+                self.skipTest("this build has no lcms2")
+            for command in ("decode", "encode"):
+                out = self.path("out.ppm" if command == "decode" else "out.jpg")
+                options = () if command == "decode" else ("-q", "100", "--subsampling", "444")
+                self.zerorun(command, self.path("in.jpg"), "-o", out, "-y", "--icc", "convert", *options)
+                if command == "encode":
+                    self.decode(out, "-o", self.path("out.ppm"), "-y")
+                got = pathlib.Path(self.path("out.ppm")).read_bytes()[-3 * len(want):]
+                for c in range(3):
+                    self.assertLessEqual(max(abs(a - b) for a, b in zip(got[c::3], want)), 4, (name, command, c))
+            self.assertNotEqual(pathlib.Path(self.path("plain.ppm")).read_bytes(), got)
 
     def test_info_tells(self):
         self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", self.path("in.jpg"))

@@ -6,6 +6,8 @@ import pathlib
 import shutil
 import signal
 import socket
+import ssl
+import struct
 import subprocess
 import threading
 import time
@@ -64,6 +66,72 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
         except OSError:
             pass
+
+
+class RtspCamera(threading.Thread):
+    """Sends JPEGs of 4:2:0 with the tables of Annex K.3 again and again, through one RTSP connection (RFC 2326, 2435).
+    `asked` has the methods of its clients."""
+
+    SDP = b"v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=camera\r\nt=0 0\r\nm=video 0 RTP/AVP 26\r\na=control:track\r\n"
+
+    def __init__(self, jpegs, limit=1_000_000):
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"rtsp://127.0.0.1:{self.listener.getsockname()[1]}/live"
+        self.jpegs, self.limit, self.asked = jpegs, limit, []
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            with client:
+                try:
+                    self.serve(client)
+                except OSError:
+                    pass
+
+    def serve(self, client):
+        reader = client.makefile("rb")
+        while line := reader.readline():
+            method, headers = line.split(b" ")[0], {}
+            while (field := reader.readline().strip()):
+                name, _, value = field.partition(b":")
+                headers[name.lower()] = value.strip()
+            self.asked.append(method.decode())
+            reply = b"RTSP/1.0 200 OK\r\nCSeq: " + headers[b"cseq"] + b"\r\nSession: 1\r\n"
+            body = self.SDP if method == b"DESCRIBE" else b""
+            if method == b"OPTIONS":
+                reply += b"Public: OPTIONS, DESCRIBE, SETUP, PLAY, TEARDOWN\r\n"
+            if method == b"SETUP":
+                reply += b"Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n"
+            if body:
+                reply += b"Content-Type: application/sdp\r\nContent-Length: %d\r\n" % len(body)
+            client.sendall(reply + b"\r\n" + body)
+            if method == b"PLAY":
+                return self.send_frames(client)
+
+    def send_frames(self, client):
+        number = 0
+        for i in range(self.limit):
+            jpeg = self.jpegs[i % len(self.jpegs)]
+            sof, scan = jpeg.index(b"\xff\xc0"), jpeg.index(b"\xff\xda")
+            height, width = struct.unpack(">HH", jpeg[sof + 5:sof + 9])
+            tables = b"".join(jpeg[at + 5:at + 69] for at in range(scan) if jpeg[at:at + 4] == b"\xff\xdb\0\x43")
+            assert len(tables) == 128 and jpeg[sof + 11] == 0x22
+            data = jpeg[scan + 2 + int.from_bytes(jpeg[scan + 2:scan + 4], "big"):-2]
+            for at in range(0, len(data), 1000):
+                head = struct.pack(">II", at, 1 << 24 | 255 << 16 | width // 8 << 8 | height // 8)
+                if at == 0:
+                    head += struct.pack(">HH", 0, len(tables)) + tables
+                last = at + 1000 >= len(data)
+                packet = struct.pack(">BBHII", 0x80, 26 | last << 7, number & 0xFFFF, 3600 * i, 7) + head
+                packet += data[at:at + 1000]
+                client.sendall(b"$\0" + struct.pack(">H", len(packet)) + packet)
+                number += 1
+            time.sleep(0.02)
 
 
 @needs_containers
@@ -187,6 +255,50 @@ class NetworkTest(ProgramTest):
         done = self.run_on("encode", f"udp://127.0.0.1:{port}", "-o", self.path("b.mov"), "--timeout", "1", "--device",
                            "cpu", code=3)
         self.assert_sentence(done, "nothing came")
+
+    def test_rtsp(self):
+        """A whole file by --frames, and when the camera ends; the samples are those that were sent."""
+        self.encode(make_y4m(self.path("rtp.y4m"), frames=4), "-o", self.path("rtp%d.jpg"), "--compat", "rtp")
+        names = [self.path(f"rtp{i}.jpg") for i in (1, 2, 3, 4)]
+        camera = RtspCamera([pathlib.Path(name).read_bytes() for name in names])
+        self.addCleanup(camera.listener.close)
+        self.run_on("copy", camera.url, "-o", self.path("got%d.jpg"), "--frames", "3")
+        self.assertEqual(camera.asked[:3], ["OPTIONS", "DESCRIBE", "SETUP"])
+
+        def planes(name):
+            self.decode(name, "-o", self.path("one.y4m"), "-y")
+            return pathlib.Path(self.path("one.y4m")).read_bytes().split(b"FRAME", 1)[1]
+        sent = [planes(name) for name in names]
+        got = [sent.index(planes(self.path(f"got{i}.jpg"))) for i in (1, 2, 3)]
+        self.assertEqual([(at + 1) % 4 for at in got[:2]], got[1:])
+        self.run_on("encode", camera.url, "-o", self.path("a.mov"), "--duration", "0.3", "--device", "cpu")
+        self.assertGreater(int(self.frames("a.mov")), 0)
+        short = RtspCamera(camera.jpegs, limit=8)
+        self.addCleanup(short.listener.close)
+        self.run_on("copy", short.url, "-o", self.path("b.mkv"), "--timeout", "2")
+        self.assertIn(int(self.frames("b.mkv")), range(4, 9))
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_https(self):
+        """A server whose certificate nobody vouches for is refused; where it is trusted, its frames arrive."""
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj",
+                        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", self.path("key.pem"), "-out",
+                        self.path("cert.pem")], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.path("cert.pem"), self.path("key.pem"))
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        address = f"https://localhost:{self.server.server_port}/parts/3"
+        done = self.run_on("copy", address, "-o", self.path("a.mov"), code=3)
+        self.assert_sentence(done, "localhost")
+        self.assertEqual(self.server.asked, [])
+        self.assert_nothing_left("a.mov")
+        trusted = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
+        inside = ["unshare", "-rm", "sh", "-c", f'mount --bind "$0" {trusted} && exec "$@"', self.path("cert.pem")]
+        if not trusted.exists() or subprocess.run([*inside, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no name space in which another certificate is trusted")
+        subprocess.run([*inside, PROGRAM, "copy", address, "-o", self.path("b%d.jpg")], check=True, env=self.env,
+                       capture_output=True)
+        self.assertEqual([pathlib.Path(self.path(f"b{i}.jpg")).read_bytes() for i in (1, 2, 3)], self.server.jpegs[:3])
 
     def test_cameras_that_are_not_there(self):
         for name in ("v4l2:/dev/video99", "v4l2:" + self.path("in.y4m")):

@@ -6,7 +6,7 @@ import pathlib
 import signal
 import subprocess
 
-from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, bytes_in, make_y4m,
+from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PLAYER, PROGRAM, ProgramTest, bytes_in, make_y4m,
                      video_stream)
 
 
@@ -72,6 +72,28 @@ class SignalsTest(ProgramTest):
         self.assertEqual(code, 130)
         self.assertIn("interrupted", text)
         self.assertEqual(pathlib.Path(out).read_bytes().count(b"FRAME\n"), 3)
+
+    def test_commands_without_an_output_speak_of_none(self):
+        video = self.path("a.mjpeg")
+        process = self.start("encode", video)
+        self.feed(process, 6, video + ".part")
+        process.stdin.close()
+        self.assertEqual(process.wait(300), 0)
+        process.stderr.close()
+        first = pathlib.Path(video).read_bytes()
+        play = subprocess.Popen([PLAYER, "play", "-", "--no-window", "--device", "cpu"], stdin=subprocess.PIPE,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        play.stdin.write(first)
+        play.stdin.flush()
+        bench = subprocess.Popen([PROGRAM, "bench", "synthetic:1920x1080:photo", "--time", "60", "--no-peers", "--device",
+                                  "cpu"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.wait_until(lambda: bytes_in(play.stdin) == 0, "an empty pipe")
+        self.wait_until_done(play)
+        text = self.end(play, signal.SIGINT)[1]
+        self.assertIn("interrupted; ending", text)
+        self.assertNotIn("end of the file", text)
+        self.wait_until(lambda: self.takes_signals(bench.pid), "bench that takes signals")
+        self.assertNotIn("end of the file", self.end(bench, signal.SIGINT)[1])
 
     def test_before_the_first_frame_nothing_is_written(self):
         process = self.start("encode", self.path("out.mjpeg"))

@@ -86,6 +86,7 @@ class StreamsTest(ProgramTest):
         jpegs = self.jpegs()
         pathlib.Path(self.path("capture")).write_bytes(b"".join(jpegs))
         self.assertEqual(self.copied(self.path("capture"))[0], jpegs)
+        self.assertIn(b"4 frames", self.zerorun("verify", self.path("capture")).stderr)
         pathlib.Path(self.path("single")).write_bytes(jpegs[0])
         self.zerorun("copy", self.path("single"), "-o", self.path("single.jpg"))
         self.assertEqual(pathlib.Path(self.path("single.jpg")).read_bytes(), jpegs[0])
@@ -137,6 +138,22 @@ class StreamsTest(ProgramTest):
         self.assertEqual([round(25 * t) for t in times], [0, 2, 5])
         self.zerorun("decode", self.path("drops.avi"), "-o", self.path("d.y4m"), "--device", "cpu")
         self.assertEqual(len(y4m_frames(pathlib.Path(self.path("d.y4m")).read_bytes())), 6)
+
+    @needs_containers
+    def test_frames_that_are_two_ticks_apart(self):
+        """AVI of 50 ticks a second with a picture at each second one is a constant rate."""
+        a, b, c = self.jpegs(3)
+        pathlib.Path(self.path("two.avi")).write_bytes(avi([a, b"", b, b"", c, b""], rate=50))
+        self.decode(self.path("two.avi"), "-o", self.path("two.y4m"))
+        video = pathlib.Path(self.path("two.y4m")).read_bytes()
+        rate = int(video.split(b" F", 1)[1].split(b":")[0])
+        self.assertIn((rate, len(y4m_frames(video))), ((25, 3), (50, 6)))
+        for kind in ("mov", "mkv", "avi"):
+            self.zerorun("copy", self.path("two.avi"), "-o", self.path("copied." + kind))
+            shown = [p for p in probe(self.path("copied." + kind), "-show_packets")["packets"] if p["size"] != "0"]
+            times = [round(50 * (float(p["pts_time"]) - float(shown[0]["pts_time"]))) for p in shown]
+            self.assertEqual(times[:3] if len(times) == 3 else times[::2], [0, 2, 4], kind)
+
 
 class NamesTest(ProgramTest):
     def test_byte_order_mark_of_a_list(self):

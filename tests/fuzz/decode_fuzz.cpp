@@ -1,5 +1,6 @@
 // Decodes arbitrary bytes into every kind of output.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <vector>
 
 #include "tests/fuzz/fuzz_check.hpp"
@@ -36,6 +37,41 @@ void decode_formats(Decoder& decoder, std::span<const std::byte> jpeg,
   check(expected.is_ok() && same(*first, *expected), "pixels and planes have one report");
 }
 
+/// A part of the picture at a scale has the samples of the whole picture at that scale. Damage that
+/// the decoder jumps over it does not find, so that only good pictures are compared.
+void compare_region(std::span<const std::byte> jpeg, std::uint32_t choice) {
+  static Decoder whole = *Decoder::create(small_params(1));
+  static Decoder part = *Decoder::create(small_params(2));
+  const auto info = inspect(jpeg, whole.params().limits);
+  if (!info.is_ok()) return;
+  const int scale = 1 << choice % 4;
+  const ImageSize size = scaled_size(info->width, info->height, scale);
+  const auto at = [&](int shift, int count) {
+    return static_cast<int>(choice >> shift & 63) % count;
+  };
+  Region region{at(2, size.width), at(8, size.height), 0, 0};
+  region.width = 1 + at(14, size.width - region.x);
+  region.height = 1 + at(20, size.height - region.y);
+  const PixelFormat format = choice >> 26 & 1 ? PixelFormat::rgb24 : PixelFormat::yuv444p;
+  check(whole.select(scale).is_ok() && part.select(scale, region).is_ok(), "both can be asked for");
+  Picture all(format, size.width, size.height, 0xAA);
+  Picture some(format, region.width, region.height, 0x55);
+  const auto report = whole.decode(jpeg, all.view);
+  const auto partial = part.decode(jpeg, some.view);
+  if (!report.is_ok() || report->is_concealed()) return;
+  check(partial.is_ok() && !partial->is_concealed(), "a part of a good picture is good");
+  const std::size_t bytes = format == PixelFormat::rgb24 ? 3 : 1;
+  for (int plane = 0; plane < plane_count(format); ++plane)
+    for (int y = 0; y < region.height; ++y) {
+      const auto p = static_cast<std::size_t>(plane);
+      const std::uint8_t* from = all.view.data[p] + (region.y + y) * all.view.stride_bytes[p] +
+                                 static_cast<std::size_t>(region.x) * bytes;
+      const std::uint8_t* got = some.view.data[p] + y * some.view.stride_bytes[p];
+      check(std::equal(got, got + static_cast<std::size_t>(region.width) * bytes, from),
+            "a region has the samples of the picture");
+    }
+}
+
 /// Three threads give the result of one.
 void compare_threads(std::span<const std::byte> jpeg, const Result<DecodeReport>& report,
                      const std::vector<ComponentPlane>& planes) {
@@ -70,6 +106,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<ComponentCoefficients> coefficients;
   const auto raw = one.decode_coefficients(jpeg, coefficients);
   fuzz::check(raw.status() == report.status(), "coefficients and planes end alike");
+  std::uint32_t part = 2166136261u;  // FNV-1a: the region follows from the whole stream
+  for (std::size_t at = 0; at < size; ++at) part = (part ^ data[at]) * 16777619u;
+  fuzz::compare_region(jpeg, part);
   fuzz::decode_formats(one, jpeg, report, fuzz::kFormats[choice % std::size(fuzz::kFormats)]);
   return 0;
 }

@@ -1,5 +1,6 @@
 // Compares streams and decoded pixels with golden.csv; README.md says how to renew the table.
 // SPDX-License-Identifier: MIT
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -8,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/gpu_required.hpp"
 #include "tests/support/jpeg_segments.hpp"
+#include "tests/support/libjpeg_encode.hpp"
 #include "tests/support/sha256.hpp"
 #include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
@@ -24,16 +27,16 @@ constexpr std::size_t kColumns = kInputs + 3;
 
 using Line = std::vector<std::string>;
 
-std::filesystem::path table_path() { return project_tests() / "golden/golden.csv"; }
+std::filesystem::path table_path(const char* name) { return project_tests() / "golden" / name; }
 
-std::vector<Line> read_table() {
+std::vector<Line> read_table(const char* name, std::size_t columns) {
   std::vector<Line> out;
-  std::ifstream in(table_path());
+  std::ifstream in(table_path(name));
   for (std::string text; std::getline(in, text);) {
     Line line;
     std::istringstream fields(text);
     for (std::string field; std::getline(fields, field, ',');) line.push_back(field);
-    line.resize(kColumns);
+    line.resize(columns);
     out.push_back(line);
   }
   return out;
@@ -51,6 +54,7 @@ std::string join(const Line& line) {
 PixelFormat parse_format(const std::string& text) {
   for (const PixelFormat candidate : kAllFormats)
     if (name(candidate) == text) return candidate;
+  if (name(PixelFormat::cmyk32) == text) return PixelFormat::cmyk32;
   ADD_FAILURE() << "no pixel format " << text;
   return PixelFormat::gray8;
 }
@@ -97,22 +101,84 @@ Line results(const Line& line) {
   return {std::to_string(jpeg.size()), sha256(jpeg), sha256(std::as_bytes(std::span(rgb)))};
 }
 
-TEST(Golden, TableIsReproduced) {
-  std::vector<Line> table = read_table();
-  ASSERT_GT(table.size(), 30u) << table_path();
+/// The columns of decoded.csv; its last one is the SHA-256 of the samples.
+enum Decoded { source, output, scale, region, kDecodedInputs };
+
+/// A file of tests/hostile, or words: a picture from libjpeg, whose samples are in the table only
+/// through its coefficients.
+Bytes stream_of(const std::string& text) {
+  if (text.ends_with(".jpg")) return read_file(project_tests() / "hostile" / text);
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  LibjpegOptions options;
+  options.progressive = has("progressive");
+  options.restart_mcus = has("restart") ? 3 : 0;
+  options.ycck_stream = has("ycck");
+  options.cmyk_stream = has("cmyk") || has("ycck");
+  const Subsampling of =
+      options.cmyk_stream ? Subsampling::s444 : *parse_sampling(text.substr(0, text.find(' ')));
+  return libjpeg_sample(93, 61, of, options);
+}
+
+std::string decoded(const Line& line, Backend backend) {
+  DecodeParams params;
+  params.backend = backend;
+  params.scale = std::stoi(line[scale]);
+  Region& part = params.region;
+  if (line[region] != "all" && std::sscanf(line[region].c_str(), "%dx%d+%d+%d", &part.width,
+                                           &part.height, &part.x, &part.y) != 4)
+    return "no region";
+  auto decoder = Decoder::create(params);
+  if (!decoder) return decoder.status().message();
+  Frame out;
+  const auto report = decoder->decode(stream_of(line[source]), parse_format(line[output]), out);
+  if (!report) return report.status().message();
+  const ConstFrameView view = std::as_const(out).view();
+  std::vector<std::uint8_t> samples;
+  for (int plane = 0; plane < plane_count(view.format); ++plane)
+    for (std::ptrdiff_t y = 0; y < plane_rows(view.format, plane, view.height); ++y) {
+      const auto p = static_cast<std::size_t>(plane);
+      const std::uint8_t* row = view.data[p] + y * view.stride_bytes[p];
+      samples.insert(samples.end(), row, row + plane_row_bytes(view.format, plane, view.width));
+    }
+  return sha256(std::as_bytes(std::span(samples)));
+}
+
+/// `results` gives the last columns of a row from those before.
+template <typename Results>
+void reproduce(const char* name, std::size_t inputs, std::size_t columns, Results&& results_of) {
+  std::vector<Line> table = read_table(name, columns);
+  ASSERT_GT(table.size(), 20u) << table_path(name);
   const bool update = std::getenv("ZERORUN_UPDATE_GOLDEN") != nullptr;
   for (std::size_t row = 1; row < table.size(); ++row) {
-    const Line actual = results(table[row]);
-    const Line expected(table[row].begin() + kInputs, table[row].end());
+    const Line actual = results_of(table[row]);
+    const auto from = table[row].begin() + static_cast<std::ptrdiff_t>(inputs);
+    const Line expected(from, table[row].end());
     if (!update) {
-      EXPECT_EQ(actual, expected) << table_path().string() << ":" << row + 1 << ": "
+      EXPECT_EQ(actual, expected) << table_path(name).string() << ":" << row + 1 << ": "
                                   << join(table[row]);
     }
-    std::copy(actual.begin(), actual.end(), table[row].begin() + kInputs);
+    std::copy(actual.begin(), actual.end(), from);
   }
-  if (!update || HasFailure()) return;
-  std::ofstream out(table_path());
+  if (!update || testing::Test::HasFailure()) return;
+  std::ofstream out(table_path(name));
   for (const Line& line : table) out << join(line) << "\n";
+}
+
+TEST(Golden, TableIsReproduced) { reproduce("golden.csv", kInputs, kColumns, results); }
+
+TEST(Golden, DecodedSamplesAreReproducedOnTheCpu) {
+  reproduce("decoded.csv", kDecodedInputs, kDecodedInputs + 1,
+            [](const Line& line) { return Line{decoded(line, Backend::cpu)}; });
+}
+
+TEST(Golden, DecodedSamplesAreReproducedOnTheGpu) {
+  if (const auto usable = resolve_backend(Backend::cuda); !usable) {
+    if (gpu_required()) FAIL() << usable.status().message();
+    GTEST_SKIP() << usable.status().message();
+  }
+  if (std::getenv("ZERORUN_UPDATE_GOLDEN") != nullptr) GTEST_SKIP() << "the CPU renews the table";
+  reproduce("decoded.csv", kDecodedInputs, kDecodedInputs + 1,
+            [](const Line& line) { return Line{decoded(line, Backend::cuda)}; });
 }
 
 }  // namespace

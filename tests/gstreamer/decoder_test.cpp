@@ -73,6 +73,23 @@ TEST(GstDecoder, RgbStreamsStayRgbAndInksBecomeRgb) {
   }
 }
 
+TEST(GstDecoder, ProgressiveFramesHaveTheSamplesOfSequentialOnes) {
+  LibjpegOptions progressive, cmyk;
+  progressive.progressive = true;
+  for (const Subsampling sampling : kAllSubsamplings) {
+    const Decoded out = decode_one(kDecoder, libjpeg_sample(37, 21, sampling, progressive));
+    const Decoded plain = decode_one(kDecoder, libjpeg_sample(37, 21, sampling));
+    EXPECT_EQ(out.format, plain.format);
+    EXPECT_EQ(out.samples, plain.samples);
+  }
+  cmyk.cmyk_stream = true;
+  const Decoded plain = decode_one(kDecoder, libjpeg_sample(37, 21, Subsampling::s444, cmyk));
+  cmyk.progressive = true;
+  const Decoded out = decode_one(kDecoder, libjpeg_sample(37, 21, Subsampling::s444, cmyk));
+  EXPECT_EQ(out.format, "RGB");
+  EXPECT_EQ(out.samples, plain.samples);
+}
+
 TEST(GstDecoder, DownstreamMayWantAnotherFormat) {
   const Bytes jpeg = libjpeg_sample(37, 21, Subsampling::s422);
   for (const FormatName& name : kFormatNames) {

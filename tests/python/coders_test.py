@@ -4,6 +4,7 @@ import gc
 import io
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -80,6 +81,30 @@ def test_inks(name, color):
     if color != "cmyk":
         pillows = np.asarray(image.open(io.BytesIO(stream)).convert("RGB")).astype(int)
         assert np.abs(pillows - rgb).max() <= 1
+
+
+@pytest.mark.parametrize("scale", (1, 2, 8))
+def test_a_batch_has_progressive_frames_and_inks(scale):
+    names = ("prog_ok", "cmyk_ok", "cmyk_prog_ok", "cmyk_adobe_ycck")
+    streams = [JPEG, *((ROOT / "tests" / "hostile" / f"{name}.jpg").read_bytes() for name in names)]
+    pictures = zerorun.decode_batch(streams, format="rgb24", scale=scale)
+    assert len(pictures) == len(streams)
+    for stream, decoded in zip(streams, pictures):
+        info = zerorun.inspect(stream)
+        assert decoded.shape == (-(-info.height // scale), -(-info.width // scale), 3)
+        assert np.array_equal(decoded, zerorun.decode(stream, format="rgb24", scale=scale))
+
+
+@pytest.mark.skipif(not shutil.which("jpegtran"), reason="no jpegtran")
+def test_a_progressive_frame_has_the_samples_of_the_sequential_one(tmp_path):
+    stream = subprocess.run(["jpegtran", "-progressive"], input=JPEG, capture_output=True, check=True).stdout
+    assert zerorun.inspect(stream).progressive
+    want = zerorun.decode(JPEG)
+    assert np.array_equal(zerorun.decode(stream), want)
+    assert all(np.array_equal(picture, want) for picture in zerorun.decode_batch([JPEG, stream, JPEG]))
+    (tmp_path / "two.mjpeg").write_bytes(stream + JPEG)
+    with zerorun.VideoReader(tmp_path / "two.mjpeg") as video:
+        assert [np.array_equal(image, want) for image in video] == [True, True]
 
 
 def test_kinds_of_errors():

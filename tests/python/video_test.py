@@ -1,6 +1,8 @@
 # Motion JPEG files by Python, read by the program, and the other way round.
 # SPDX-License-Identifier: MIT
 import json
+import shutil
+import subprocess
 
 import pytest
 import zerorun
@@ -82,3 +84,24 @@ def test_with_the_program(tmp_path):
     assert "mjpeg" in json.dumps(info)
     run_program("decode", tmp_path / "a.mjpeg", "-o", tmp_path / "%02d.ppm", "--device", "cpu")
     assert len(list(tmp_path.glob("*.ppm"))) == 9
+
+
+@needs_program
+def test_what_a_file_has_beside_its_pictures_is_named(tmp_path):
+    """An orientation in a build without FFmpeg; with it the sound and the title of a film, too."""
+    exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
+    segment = b"Exif\0\0" + exif
+    jpeg = STREAMS[0][:2] + b"\xff\xe1" + (len(segment) + 2).to_bytes(2, "big") + segment + STREAMS[0][2:]
+    (tmp_path / "turned.jpg").write_bytes(jpeg)
+    files = {tmp_path / "turned.jpg": {"rotation"}}
+    if zerorun.built_with_ffmpeg and shutil.which("ffmpeg"):
+        film = tmp_path / "film.mkv"
+        subprocess.run(["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4", "-f", "lavfi",
+                        "-i", "sine=d=0.4", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-c:a", "pcm_s16le", "-metadata",
+                        "title=A film", film], check=True)
+        files[film] = {"sound", "tags"}
+    for path, least in files.items():
+        with zerorun.VideoReader(path) as video:
+            assert {fact for fact, _ in video.facts} >= least
+            told = json.loads(run_program("info", "--json", path))["facts"]
+            assert video.facts == [(entry["fact"], entry["what"]) for entry in told]

@@ -3,6 +3,8 @@
 #include "tests/support/libjpeg_decode.hpp"
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 
 #include "tests/support/libjpeg_session.hpp"
 
@@ -98,7 +100,15 @@ bool open(DecodeJob& job) {
   return std::uint64_t{job.info.image_width} * job.info.image_height <= kMaxPixels;
 }
 
-bool read_coefficients(DecodeJob& job, std::vector<ComponentCoefficients>& out) {
+/// Of one block; at most what an int holds.
+int magnitude(const JCOEF* block, const JQUANT_TBL* table) {
+  std::int64_t sum = 0;
+  for (int k = 0; table != nullptr && k < DCTSIZE2; ++k)
+    sum += std::int64_t{std::abs(block[k])} * table->quantval[k];
+  return static_cast<int>(std::min<std::int64_t>(sum, INT_MAX));
+}
+
+bool read_coefficients(DecodeJob& job, std::vector<ComponentCoefficients>& out, int* peak) {
   if (setjmp(job.errors.jump) != 0) return false;
   if (!open(job)) return false;
   jvirt_barray_ptr* arrays = jpeg_read_coefficients(&job.info);
@@ -115,6 +125,8 @@ bool read_coefficients(DecodeJob& job, std::vector<ComponentCoefficients>& out) 
       const JCOEF* first = row[0][0];
       target.values.insert(target.values.end(), first,
                            first + std::size_t{component.width_in_blocks} * DCTSIZE2);
+      for (JDIMENSION x = 0; peak != nullptr && x < component.width_in_blocks; ++x)
+        *peak = std::max(*peak, magnitude(row[0][x], component.quant_table));
     }
   }
   jpeg_finish_decompress(&job.info);
@@ -212,8 +224,8 @@ bool read_pixels(DecodeJob& job, PixelOutput space, bool fancy, Pixels& out, uns
 }  // namespace
 
 LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
-                                    std::vector<ComponentCoefficients>& out, Feed feed) {
-  return guarded(jpeg, feed, [&](DecodeJob& job) { return read_coefficients(job, out); });
+                                    std::vector<ComponentCoefficients>& out, Feed feed, int* peak) {
+  return guarded(jpeg, feed, [&](DecodeJob& job) { return read_coefficients(job, out, peak); });
 }
 
 LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out,
@@ -223,8 +235,8 @@ LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<Compo
 }
 
 LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
-                              Pixels& out, unsigned scale) {
-  return guarded(jpeg, Feed::whole,
+                              Pixels& out, unsigned scale, Feed feed) {
+  return guarded(jpeg, feed,
                  [&](DecodeJob& job) { return read_pixels(job, space, fancy, out, scale); });
 }
 

@@ -25,10 +25,11 @@ struct LibjpegVerdict {
 /// it is always right.
 enum class Feed { whole, pieces_of_64_bytes };
 
-/// jpeg_read_coefficients, cropped to the true blocks of each component.
+/// jpeg_read_coefficients, cropped to the true blocks of each component. `peak` gets the largest
+/// sum of the magnitudes of a block's dequantised coefficients.
 LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
                                     std::vector<ComponentCoefficients>& out,
-                                    Feed feed = Feed::whole);
+                                    Feed feed = Feed::whole, int* peak = nullptr);
 
 /// jpeg_read_raw_data with the accurate integer IDCT, cropped to the true samples.
 LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out,
@@ -44,6 +45,6 @@ struct Pixels {
 /// jpeg_read_scanlines with the accurate integer IDCT; `fancy` is do_fancy_upsampling, and `scale`
 /// the denominator of 1/2, 1/4 or 1/8.
 LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space, bool fancy,
-                              Pixels& out, unsigned scale = 1);
+                              Pixels& out, unsigned scale = 1, Feed feed = Feed::whole);
 
 }  // namespace zerorun::test

@@ -115,6 +115,14 @@ class PacketReader : public PacketFile<io::PacketSource> {
     return nb::make_tuple(info.width, info.height, info.frame_rate.num, info.frame_rate.den,
                           info.frame_count, info.container);
   }
+
+  nb::list facts() {
+    const io::SourceInfo info = use([](io::PacketSource& file) { return file.info(); });
+    nb::list out;
+    for (const io::SourceFact& fact : io::facts_of(info))
+      out.append(nb::make_tuple(io::name(fact.fact), fact.what));
+    return out;
+  }
 };
 
 }  // namespace
@@ -133,6 +141,7 @@ void bind_video(nb::module_& module) {
       .def("seek", &PacketReader::seek)
       .def("info", &PacketReader::info,
            nb::sig("def info(self) -> tuple[int, int, int, int, int, str]"))
+      .def("facts", &PacketReader::facts, nb::sig("def facts(self) -> list[tuple[str, str]]"))
       .def("close", [](PacketReader& self) { self.close(); });
   module.attr("built_with_ffmpeg") = io::features().ffmpeg;
 }

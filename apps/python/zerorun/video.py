@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Tuple, Union
 
 from . import _zerorun
 from ._errors import ArgumentError
@@ -145,6 +145,14 @@ class VideoReader:
         """Size, rate and number of the frames, as far as the file tells them."""
         width, height, num, den, count, container = self._file.info()
         return VideoInfo(width, height, Fraction(num, den) if num > 0 else None, count, container)
+
+    @property
+    def facts(self) -> List[Tuple[str, str]]:
+        """What the file has beside its pictures, as `zerorun info` lists it; none of it is read.
+
+        Pairs of a word and a text, such as ("sound", "the sound (aac)").
+        """
+        return self._file.facts()
 
     def packets(self) -> Iterator[bytes]:
         """The JPEG streams from here on, as they are."""

@@ -50,6 +50,18 @@ PlayFrame coded(PixelFormat format, Subsampling sampling) {
   return frame;
 }
 
+TEST(Probe, OfASmallerPictureShowsStoredSamplesOnceItStandsStill) {
+  PlayFrame frame = coded(PixelFormat::yuv420p, Subsampling::s420);
+  auto half = decode_again(frame, PixelFormat::yuv420p, 2);
+  ASSERT_TRUE(half);
+  frame.frame = *std::move(half);
+  frame.scale = 2;
+  EXPECT_EQ(frame.frame.width(), 32);
+  Probe probe;
+  EXPECT_EQ(probe.text(frame, {{63, 47}, 0.5, false}), "x 63 y 47  50 %  ");
+  EXPECT_THAT(probe.text(frame, {{63, 47}, 0.5, true}), HasSubstr("YCbCr 120 160 170  RGB "));
+}
+
 TEST(Probe, ShowsZoomAndSamplesOfTheScreensOwnFormat) {
   PlayFrame frame;
   frame.frame = picture(PixelFormat::yuv420p, 65, 47);

@@ -31,12 +31,39 @@ constexpr auto make_places() {
 }
 alignas(64) inline constexpr auto kPlaces = make_places();
 
+/// A BitWindow in registers.
+struct BitTaker {
+  const std::uint8_t* next;
+  std::uint64_t window;
+  int available;
+
+  /// Afterwards at least 56 bits are available.
+  HWY_INLINE void refill() {
+    std::uint64_t word;
+    std::memcpy(&word, next, sizeof word);
+    window |= __builtin_bswap64(word) >> available;
+    next += (63 - available) >> 3;
+    available |= 56;
+  }
+  HWY_INLINE void drop(int bits) {
+    window <<= bits;
+    available -= bits;
+  }
+  /// 0..16 bits, which are consumed.
+  HWY_INLINE std::uint32_t take(int bits) {
+    const auto value = static_cast<std::uint32_t>((window >> 1) >> (63 - bits));
+    drop(bits);
+    return value;
+  }
+};
+
 /// Decodes one AC symbol of any length at index k, and advances k, beyond 64 after EOB. False: the
 /// bits are wrong.
-HWY_NOINLINE bool slow_ac(BitWindow& bits, const HuffmanDecodeTable& table, std::int16_t* block,
+HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t* block,
                           int& k, bool& wide) {
   bits.refill();
-  const DecodedSymbol symbol = decode_symbol(table, bits.peek16());
+  const DecodedSymbol symbol =
+      decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
   const int run = symbol.value >> 4, ssss = symbol.value & 15;
   if (symbol.bits == 0) return false;
   bits.drop(symbol.bits);
@@ -53,8 +80,9 @@ HWY_NOINLINE bool slow_ac(BitWindow& bits, const HuffmanDecodeTable& table, std:
 }
 
 /// Decodes one DC difference of any length. False: the bits are wrong.
-HWY_NOINLINE bool slow_dc(BitWindow& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
-  const DecodedSymbol symbol = decode_symbol(table, bits.peek16());
+HWY_NOINLINE bool slow_dc(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
+  const DecodedSymbol symbol =
+      decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
   if (symbol.bits == 0) return false;
   bits.drop(symbol.bits);
   const int ssss = symbol.value & 15;
@@ -63,22 +91,18 @@ HWY_NOINLINE bool slow_dc(BitWindow& bits, const HuffmanDecodeTable& table, std:
   return true;
 }
 
-/// The AC of a block; `block` is 0, or with kSkips the AC are passed and it is not read. Returns
-/// the zig-zag positions up to the last symbol, 1..64, or 0 if something is wrong. There are bits
-/// for kStepsPerRefill steps.
+/// The AC of a block; `block` is 0. Returns the zig-zag positions up to the last symbol, 1..64, or
+/// 0 if something is wrong. There are bits for kStepsPerRefill steps.
 inline constexpr int kStepsPerRefill = 4;
 static_assert(kDcStepBits + kStepsPerRefill * kAcStepBits <= 56);
-template <bool kSkips>
-HWY_INLINE int decode_ac(BitWindow& bits, const AcTable& table, std::int16_t* block, bool& wide) {
+HWY_INLINE int decode_ac(BitTaker& bits, const AcTable& table, std::int16_t* block, bool& wide) {
   for (int k = 1;; bits.refill()) {
 #pragma GCC unroll 4
     for (int step = 0; step < kStepsPerRefill; ++step) {
       const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
-      const BitWindow before = bits;
-      if constexpr (!kSkips) {
-        block[kPlaces[static_cast<std::size_t>(k + s.offset1)]] = s.value1;
-        block[kPlaces[static_cast<std::size_t>(k + s.offset2)]] = s.value2;
-      }
+      const BitTaker before = bits;
+      block[kPlaces[static_cast<std::size_t>(k + s.offset1)]] = s.value1;
+      block[kPlaces[static_cast<std::size_t>(k + s.offset2)]] = s.value2;
       k += s.advance;
       bits.drop(s.length);
       if (HWY_LIKELY(k < kBlockSize)) continue;
@@ -94,10 +118,33 @@ HWY_INLINE int decode_ac(BitWindow& bits, const AcTable& table, std::int16_t* bl
   }
 }
 
+/// Passes the AC of a block. False: something is wrong.
+HWY_INLINE bool skip_ac(BitTaker& bits, const AcTable& table) {
+  std::int16_t unused[kBlockSize * kVectorBlocks];
+  bool wide = false;
+  for (int k = 1;; bits.refill()) {
+#pragma GCC unroll 4
+    for (int step = 0; step < kStepsPerRefill; ++step) {
+      const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
+      const BitTaker before = bits;
+      k += s.advance;
+      bits.drop(s.length);
+      if (HWY_LIKELY(k < kBlockSize)) continue;
+      if (HWY_LIKELY(k > kEndOfBlock && k < kEndOfBlock + kBlockSize) || k == kBlockSize)
+        return true;
+      k -= s.advance;  // as in decode_ac()
+      bits = before;
+      if (!slow_ac(bits, table.symbols, unused, k, wide)) return false;
+      if (k >= kBlockSize) return true;
+      break;
+    }
+  }
+}
+
 template <bool kSkips>
 inline bool decode_run_of(const DecodeRunArgs& a) {
   const ScanLayout& layout = *a.layout;
-  BitWindow bits = *a.source;  // in registers
+  BitTaker bits{a.source->next, a.source->window, a.source->available};
   // The window may be 8 bytes ahead.
   const std::uint8_t* const limit = a.end + 8;
   CoefficientRun& run = *a.run;
@@ -124,18 +171,19 @@ inline bool decode_run_of(const DecodeRunArgs& a) {
       }
       const auto dc = static_cast<std::int16_t>(a.dc_carry[c] + diff);
       a.dc_carry[c] = dc;
+      if (kSkips && (a.dc_alone >> c & 1) != 0) {
+        if (!skip_ac(bits, *a.ac[component.ac_table]) || bits.next > limit) return false;
+        block[0] = dc;
+        run.extent[index] = 1;
+        continue;
+      }
       bool wide = false;
-      const AcTable& ac_table = *a.ac[component.ac_table];
-      const bool skips = kSkips && (a.dc_alone >> c & 1) != 0;
-      const int extent = skips ? decode_ac<true>(bits, ac_table, block, wide)
-                               : decode_ac<false>(bits, ac_table, block, wide);
+      const int extent = decode_ac(bits, *a.ac[component.ac_table], block, wide);
       if (extent == 0 || bits.next > limit) return false;
       block[0] = dc;
-      run.extent[index] = skips  ? std::uint8_t{1}
-                          : wide ? kWideBlock
-                                 : static_cast<std::uint8_t>(extent);
+      run.extent[index] = wide ? kWideBlock : static_cast<std::uint8_t>(extent);
     }
-  *a.source = bits;
+  *a.source = {bits.next, bits.window, bits.available};
   return true;
 }
 

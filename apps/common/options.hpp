@@ -107,6 +107,9 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
 void add_progress_option(CLI::App& app, ProgressMode& progress);
 void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details);
 
+/// WxH+X+Y, as ImageMagick and jpegtran write it.
+Region parse_crop(const std::string& text);
+
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 
 }  // namespace zerorun::app

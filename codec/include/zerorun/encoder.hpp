@@ -170,7 +170,8 @@ struct EncodeReport {
 };
 
 /// A size that no stream of such a frame exceeds, whatever its samples are: every block has a code
-/// of 27 bits and 63 of 26, or what these take in several scans, and every byte is stuffed. Errors: invalid_argument, invalid_frame.
+/// of 27 bits and 63 of 26, or what these take in several scans, and every byte is stuffed. Errors:
+/// invalid_argument, invalid_frame.
 ZERORUN_API Result<std::size_t> max_encoded_bytes(const EncodeParams& params, PixelFormat format,
                                                   int width, int height);
 

@@ -67,9 +67,9 @@ class RecodeTest(ProgramTest):
         self.assertLess(len(pathlib.Path(small).read_bytes()), len(before))
         self.assertEqual(self.info(small)["jpeg"]["restart_interval_mcus"], 4)
         other = self.copy(source, "other.jpg", "--progressive", "--restart", "none", "--verify")
-        self.assertTrue(self.info(other)["jpeg"]["progressive"])
+        self.assertEqual(self.info(other)["jpeg"]["process"], "progressive")
         back = self.copy(other, "back.jpg", "--baseline", "--restart", "7")
-        self.assertFalse(self.info(back)["jpeg"]["progressive"])
+        self.assertEqual(self.info(back)["jpeg"]["process"], "baseline")
         self.assertEqual(self.info(back)["jpeg"]["restart_interval_mcus"], 7)
         for made in (small, other, back):
             self.assertEqual(normal_form(made), normal_form(source))
@@ -181,7 +181,7 @@ class RecodeTest(ProgramTest):
         done = self.zerorun("copy", damaged, "-o", self.path("two.mjpeg"), "--optimize", "--on-error",
                             "skip")
         self.assertIn(b"left out", done.stderr)
-        self.assertEqual(self.info(self.path("two.mjpeg"))["frames"], 2)
+        self.assertEqual((self.dir / "two.mjpeg").read_bytes().count(b"\xff\xd8\xff"), 2)
         self.copy(damaged, "same.mjpeg")
         self.assertEqual((self.dir / "same.mjpeg").read_bytes(), (self.dir / "bad.mjpeg").read_bytes())
 

@@ -43,8 +43,8 @@ std::vector<ComponentCoefficients> coefficients(std::span<const std::byte> jpeg)
   return out;
 }
 
-bool same(const std::vector<ComponentCoefficients>& a,
-          const std::vector<ComponentCoefficients>& b) {
+bool are_equal(const std::vector<ComponentCoefficients>& a,
+               const std::vector<ComponentCoefficients>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t c = 0; c < a.size(); ++c)
     if (a[c].blocks_wide != b[c].blocks_wide || a[c].values != b[c].values) return false;
@@ -63,13 +63,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (small.stream.empty()) return 0;
   fuzz::check(small.stream.size() <= size, "the stream is not larger");
   const auto before = fuzz::coefficients(jpeg);
-  fuzz::check(fuzz::same(before, fuzz::coefficients(small.stream)), "optimal tables");
+  fuzz::check(fuzz::are_equal(before, fuzz::coefficients(small.stream)), "optimal tables");
   params.scans = size % 2 == 0 ? ScanChoice::progressive : ScanChoice::baseline;
   params.restart_interval = static_cast<int>(size / 2 % 5);
   params.verify = true;
   const fuzz::Made other = fuzz::transcode(jpeg, params);
   if (!other.stream.empty())
-    fuzz::check(fuzz::same(before, fuzz::coefficients(other.stream)), "other scans");
+    fuzz::check(fuzz::are_equal(before, fuzz::coefficients(other.stream)), "other scans");
   // A turn and its opposite, where no edge stays behind.
   params.transform.rotate = static_cast<Rotation>(1 + size % 3);
   params.transform.edges = Edges::refuse;
@@ -78,6 +78,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   params.transform.rotate = static_cast<Rotation>(3 - size % 3);
   const fuzz::Made back = fuzz::transcode(turned.stream, params);
   if (!back.stream.empty())
-    fuzz::check(fuzz::same(before, fuzz::coefficients(back.stream)), "turned and turned back");
+    fuzz::check(fuzz::are_equal(before, fuzz::coefficients(back.stream)), "turned and turned back");
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -292,6 +293,18 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
   add_progress_option(app, report.progress);
   add_console_options(app, report.quiet, report.verbose,
                       "Say what is read, how it is coded, and what was unusual");
+}
+
+Region parse_crop(const std::string& text) {
+  Region region;
+  int read = -1;
+  const int fields = std::sscanf(text.c_str(), "%6dx%6d+%6d+%6d%n", &region.width, &region.height,
+                                 &region.x, &region.y, &read);
+  const bool is_plain = text.find_first_not_of("0123456789x+") == std::string::npos;
+  if (fields != 4 || !is_plain || read != static_cast<int>(text.size()) || region.width < 1 ||
+      region.height < 1)
+    throw CLI::ValidationError("--crop", text + " is not WxH+X+Y, for example 640x480+100+50");
+  return region;
 }
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device) {

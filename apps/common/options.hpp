@@ -116,6 +116,9 @@ void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::s
 void show_common_options(CLI::App& command, std::vector<std::string> common = {},
                          std::string note = "");
 
+/// WxH+X+Y, as ImageMagick and jpegtran write it.
+Region parse_crop(const std::string& text);
+
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device);
 
 }  // namespace zerorun::app

@@ -63,9 +63,13 @@ Status OtherSizes::meet(io::BrokenFrames broken, const std::string& name, int wi
                                        name, width, height, video_width, video_height);
   if (broken != io::BrokenFrames::skip)
     return Status(Errc::unsupported_output, what + " (--on-error skip leaves it out)");
-  console::note(what + "; it is left out");
-  ++left_out_;
+  leave_out(what);
   return Status::ok();
+}
+
+void OtherSizes::leave_out(const std::string& sentence) {
+  console::note(sentence + "; it is left out");
+  ++left_out_;
 }
 
 void OtherSizes::close_gap(io::Outgoing& out) const noexcept {

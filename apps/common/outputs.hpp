@@ -41,6 +41,8 @@ class OtherSizes {
  public:
   Status meet(io::BrokenFrames broken, const std::string& name, int width, int height,
               int video_width, int video_height);
+  /// Notes any other frame that is left out.
+  void leave_out(const std::string& sentence);
   /// For the frames after them. Times of pictures, which count frames, show no gap.
   void close_gap(io::Outgoing& out) const noexcept;
 

@@ -1,4 +1,4 @@
-// `zerorun copy`: JPEG streams from one file to another without decoding them.
+// `zerorun copy`: JPEG streams from one file to another, as they are or coded again without loss.
 // SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -22,6 +22,7 @@
 #include "apps/common/outputs.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/signals.hpp"
+#include "apps/copy/recode.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/convert.hpp"
 
@@ -32,6 +33,7 @@ struct CopyOptions {
   InputOptions input;
   OutputOptions output;
   ReportOptions report;
+  RecodeOptions recode;
   std::string format;  ///< of "-"
   bool copy_audio = true;
   bool copy_metadata = true;
@@ -54,7 +56,8 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
   add_choice<bool>(
       command, "--metadata", options.copy_metadata, {{"copy", true}, {"none", false}},
       "Keep the tags, the chapters, the time code and the field order of a container, or "
-      "leave them out. The JPEG streams stay as they are in any case");
+      "leave them out. What the JPEG streams say themselves stays in any case");
+  add_recode_options(command, options.recode);
   command.option_defaults()->group("Reports");
   add_progress_option(command, options.report.progress);
   add_console_options(command, options.report.quiet, options.report.verbose,
@@ -64,6 +67,8 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
 struct CopyJob {
   io::PacketWork in;
   io::Outgoing out;
+  std::size_t source_bytes = 0;  ///< before it was coded again
+  std::string left_out;          ///< why; empty if it is not
   const std::string& name() const noexcept { return in.name; }
 };
 
@@ -79,6 +84,7 @@ class CopyRun {
                             ": copy writes .mov, .mkv, .avi, .mp4, .mjpeg and .jpg; "
                             "`zerorun decode` writes other pictures");
     open_input();
+    start_recoding();
     const signals::Graceful graceful;
     open_output();
     copy_all();
@@ -111,6 +117,63 @@ class CopyRun {
     fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
   }
 
+  /// Codes the first packet again, which tells what the output has to hold.
+  void start_recoding() {
+    const auto stream = inspect(first_->in.item, StreamLimits::any_size());
+    is_field_ = stream && is_field(*stream, info());
+    if (!options_.recode.any()) return;
+    RecodeOptions recode = options_.recode;
+    LosslessTransform& transform = recode.params.transform;
+    if (is_field_ && recode.transforms())
+      fail(Exit::input, name() +
+                            " is interlaced: its fields cannot be turned or cut apart; "
+                            "`zerorun decode` weaves them");
+    if (transform.rotate == Rotation::upright) transform.orientation = by_container();
+    const bool is_single = info().frame_count == 1 || is_single_image(output_);
+    DeviceOptions device;
+    device.threads = recode.threads;
+    recoder_.emplace(recode, stream_limits(options_.input.max_pixels), is_field_,
+                     is_single ? 1 : lane_count(device, Backend::cpu, false));
+    swaps_sides_ = transform.rotate == Rotation::by_90 || transform.rotate == Rotation::by_270 ||
+                   (transform.rotate == Rotation::upright &&
+                    (transform.orientation != 0 ? transform.orientation : by_exif()) > 4);
+    if (recode.progressive && is_container(output_))
+      console::note(output_.name + ": some players and editors do not show progressive frames");
+    if (const Status status = recode_packet(*first_, 0); !status)
+      fail_input(first_->name(), status, true);
+  }
+
+  Status recode_packet(CopyJob& job, int lane) {
+    job.source_bytes = job.in.item.size();
+    return recoder_->recode(lane, job.in.item);
+  }
+
+  bool turns_upright() const {
+    return options_.recode.params.transform.rotate == Rotation::upright;
+  }
+  /// 0 for pictures, each of which has its own.
+  int by_container() const {
+    const bool is_picture = info().container.find("image") != std::string::npos;
+    const int orientation = io::orientation_of(info().rotation_degrees, info().mirrored);
+    return is_picture || orientation == 1 ? 0 : orientation;
+  }
+  /// Not by inspect(), which refuses streams that copy takes.
+  int by_exif() const {
+    return io::picture_content(std::span<const std::byte>(first_->in.item)).orientation;
+  }
+
+  /// Of the packets that are written.
+  io::SourceInfo written_info() const {
+    io::SourceInfo written = info();
+    if (turns_upright()) {
+      written.rotation_degrees = 0;
+      written.mirrored = false;
+    }
+    if (swaps_sides_ && written.sample_aspect.known())
+      std::swap(written.sample_aspect.num, written.sample_aspect.den);
+    return written;
+  }
+
   /// The headers of the first stream; of kinds that zerorun does not decode, only the size.
   void describe_first(io::SinkOptions& sink) {
     const std::vector<std::byte>& jpeg = first_->in.item;
@@ -128,7 +191,7 @@ class CopyRun {
     }
     sink.coded_format = stored_format(*stream);
     if (is_rgb(sink.coded_format)) sink.coded_format = PixelFormat::yuv444p;
-    if (!is_field(*stream, info())) return;
+    if (!is_field_) return;
     if (!is_container(output_))
       fail(Exit::output, fmt::format("{}: a packet of {} holds the two fields of a picture; "
                                      "write .mov, .mkv, .avi or .mp4, or use `zerorun encode`",
@@ -139,16 +202,11 @@ class CopyRun {
   /// A container says the orientation for all its frames; the JPEG streams say it by EXIF. EXIF
   /// stays in the streams; MOV and MP4 say it too, for the many readers that look there alone.
   void choose_orientation(io::SinkOptions& sink) {
-    const bool is_picture = info().container.find("image") != std::string::npos;
-    // Not by inspect(), which refuses progressive streams and others that copy takes.
-    const int by_exif =
-        io::picture_content(std::span<const std::byte>(first_->in.item)).orientation;
-    const int by_container =
-        is_picture ? 1 : io::orientation_of(info().rotation_degrees, info().mirrored);
+    const int container = turns_upright() || by_container() == 0 ? 1 : by_container();
     const std::string kind = output_kind(output_);
     const bool has_matrix =
         is_container(output_) && (kind == "mov" || kind == "mp4" || kind == "m4v");
-    const int shown = by_container != 1 || !has_matrix ? by_container : by_exif;
+    const int shown = container != 1 || !has_matrix ? container : by_exif();
     sink.rotation_degrees = io::rotation_of(shown);
     sink.mirrored = io::is_mirrored(shown);
     if (shown == 1 || is_container(output_) || io::is_measuring_output(output_)) return;
@@ -163,7 +221,8 @@ class CopyRun {
 
   void open_output() {
     register_part(output_);
-    io::SinkOptions sink = sink_options(info(), options_.output, 0, 0);
+    const io::SourceInfo written = written_info();
+    io::SinkOptions sink = sink_options(written, options_.output, 0, 0);
     describe_first(sink);
     if (is_images(output_)) sink.variable_frame_rate = false;
     choose_orientation(sink);
@@ -171,7 +230,7 @@ class CopyRun {
     if (options_.copy_metadata) sink.content = info().content;
     keep_colour(info().content, sink);
     choose_streams(options_.input, info(), output_, choices(), sink);
-    ledger_ = tell_ledger(name(), info(), output_, choices(), options_.stops_at_losses);
+    ledger_ = tell_ledger(name(), written, output_, choices(), options_.stops_at_losses);
     rate_ = sink.frame_rate;
     sink_ = value_or_fail(io::open_packet_sink(output_, sink), Exit::output, output_.name);
     console::detail(fmt::format("{}: {}, {}x{}, {} fps", name(), info().container, sink.width,
@@ -188,7 +247,19 @@ class CopyRun {
 
   /// A picture of its own needs the tables that Motion JPEG may leave out, and the orientation that
   /// its container says.
+  Status code(CopyJob& job, int lane) {
+    job.left_out.clear();
+    if (!recoder_ || job.out.index == 0) return Status::ok();  // the first one is done
+    const Status status = recode_packet(job, lane);
+    const bool is_skipped = options_.input.broken == io::BrokenFrames::skip &&
+                            group(status.code()) < ErrorGroup::capacity;
+    if (status || !is_skipped) return status;
+    job.left_out = sentence_about(job.name(), status);
+    return Status::ok();
+  }
+
   Status pack(CopyJob& job) {
+    if (!job.left_out.empty()) return Status::ok();
     if (is_images(output_)) job.in.item = io::with_huffman_tables(job.in.item);
     if (orientation_ != 1 && !io::set_jpeg_orientation(job.in.item, orientation_))
       has_untold_orientation_ = true;
@@ -197,6 +268,10 @@ class CopyRun {
   }
 
   Status write(CopyJob& job) {
+    if (!job.left_out.empty()) {
+      other_size_.leave_out(job.left_out);
+      return Status::ok();
+    }
     const auto kind = io::jpeg_kind(job.in.item);
     if (is_container(output_) && kind && (kind->width != width_ || kind->height != height_)) {
       write_side_ = Exit::input;  // as encode and concat
@@ -208,6 +283,7 @@ class CopyRun {
     ZR_TRY(sink_->commit(job.out));
     ++counts_.frames;
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
+    source_bytes_ += static_cast<std::int64_t>(job.source_bytes);
     progress_->update(counts_);
     return Status::ok();
   }
@@ -216,22 +292,25 @@ class CopyRun {
     progress_.emplace(options_.report, info().frame_count, rate_);
     const auto source = source_;
     const auto first = std::make_shared<std::optional<CopyJob>>(std::exchange(first_, {}));
-    const PipelineSteps<CopyJob> steps = {.read = [source, first](CopyJob& job) -> Result<bool> {
-                                            if (!*first) return source->next(job.in);
-                                            job = std::move(**first);
-                                            first->reset();
-                                            return true;
-                                          },
-                                          .load = [](CopyJob& job, int) { return job.in.load(); },
-                                          .pack = [this](CopyJob& job) { return pack(job); },
-                                          .write = [this](CopyJob& job) { return write(job); }};
+    const PipelineSteps<CopyJob> steps = {
+        .read = [source, first](CopyJob& job) -> Result<bool> {
+          if (!*first) return source->next(job.in);
+          job = std::move(**first);
+          first->reset();
+          return true;
+        },
+        .load = [](CopyJob& job, int) { return job.in.load(); },
+        .code = [this](CopyJob& job, int lane) { return code(job, lane); },
+        .pack = [this](CopyJob& job) { return pack(job); },
+        .write = [this](CopyJob& job) { return write(job); }};
     // Copying waits for files more than for the processor.
     constexpr int kLanes = 4;
-    const PipelineEnd end = run_pipeline<CopyJob>(kLanes, steps);
+    const PipelineEnd end = run_pipeline<CopyJob>(recoder_ ? recoder_->lanes() : kLanes, steps);
     if (!end.status || signals::must_stop_now()) {
       progress_->finish(counts_, "failed", {});
       if (signals::must_stop_now()) fail(Exit::failed, "stopped");
       if (end.step == PipelineEnd::Step::read) fail_input(name(), end.status, true);
+      if (end.step == PipelineEnd::Step::code) fail_input(end.name, end.status, true);
       fail(write_side_, output_.name, end.status);
     }
     interrupted_ = end.interrupted;
@@ -246,7 +325,8 @@ class CopyRun {
                        {"bytes", counts_.coded_bytes},
                        {"output_bytes", sink_->bytes_written()},
                        {"seconds", progress_->seconds()},
-                       {"ledger", ledger_}});
+                       {"ledger", ledger_},
+                       {"recoding", recoding_json()}});
     if (const std::string notice = source_->notice(); !notice.empty()) console::note(notice);
     note_output(output_, *sink_);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
@@ -259,9 +339,25 @@ class CopyRun {
     if (counts_.frames == 0)
       console::note(output_.name + ": interrupted before the first frame, nothing was written");
     else if (!progress_->is_json())
-      console::plain(fmt::format("{}: {} frame{} copied, {} bytes, {:.2f} s", output_.name,
+      console::plain(fmt::format("{}: {} frame{} copied, {} bytes{}, {:.2f} s", output_.name,
                                  counts_.frames, counts_.frames == 1 ? "" : "s",
-                                 with_commas(sink_->bytes_written()), progress_->seconds()));
+                                 with_commas(sink_->bytes_written()), recoding_text(),
+                                 progress_->seconds()));
+  }
+
+  /// What coding again has done to the streams.
+  std::string recoding_text() const {
+    if (!recoder_) return {};
+    const double change = 100.0 * static_cast<double>(counts_.coded_bytes - source_bytes_) /
+                          static_cast<double>(source_bytes_);
+    return fmt::format(", the streams {:+.1f} %{}", change,
+                       options_.recode.params.verify ? ", coefficients verified" : "");
+  }
+  nlohmann::ordered_json recoding_json() const {
+    if (!recoder_) return nullptr;
+    return {{"source_bytes", source_bytes_},
+            {"unchanged_frames", recoder_->unchanged()},
+            {"verified", options_.recode.params.verify}};
   }
 
   const CopyOptions& options_;
@@ -277,6 +373,9 @@ class CopyRun {
   Exit write_side_ = Exit::output;  // which side an error of write() is about
   int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
   OtherSizes other_size_;
+  std::optional<Recoder> recoder_;  // null: streams are copied as they are
+  std::int64_t source_bytes_ = 0;
+  bool is_field_ = false, swaps_sides_ = false;
   std::atomic<bool> has_untold_orientation_{false};
   bool interrupted_ = false;
 };
@@ -286,18 +385,23 @@ class CopyRun {
 Command add_copy(CLI::App& program) {
   auto options = std::make_shared<CopyOptions>();
   CLI::App* command = program.add_subcommand(
-      "copy", "Copy JPEG streams between pictures, sequences and containers without decoding");
+      "copy",
+      "Copy JPEG streams between pictures, sequences and containers, as they are or coded again "
+      "without loss: smaller, progressive, turned, cut");
   command->footer(
       "Examples:\n"
       "  zerorun copy shot.mov -o 'frames/%05d.jpg'\n"
       "  zerorun copy 'frames/%05d.jpg' -o shot.mkv --fps 25\n"
-      "  zerorun copy shot.avi -o part.mov --frames 100:200");
+      "  zerorun copy shot.avi -o part.mov --frames 100:200\n"
+      "  zerorun copy photos/ -o upright/ --rotate auto --optimize");
   add_copy_options(*command, *options);
   show_common_options(*command, {"INPUT", "--output", "--overwrite", "--fps", "--frames",
-                                 "--start-number", "--on-error", "--audio", "--metadata"});
+                                 "--start-number", "--on-error", "--audio", "--metadata",
+                                 "--optimize", "--progressive", "--rotate", "--crop", "--verify"});
   return [options] {
     console::set_verbosity(options->report.quiet, options->report.verbose);
     options->input.opened = io::opened_file();
+    check_recode_options(options->recode);
     apply_format_option(options->format, true, options->input, options->output);
     return CopyRun(*options).run();
   };

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -302,19 +301,6 @@ class PictureFinish {
   ToSrgb to_srgb_;
   std::atomic<bool> had_content_ = false;
 };
-
-/// WxH+X+Y, as ImageMagick and jpegtran write it.
-Region parse_crop(const std::string& text) {
-  Region region;
-  int read = -1;
-  const int fields = std::sscanf(text.c_str(), "%6dx%6d+%6d+%6d%n", &region.width, &region.height,
-                                 &region.x, &region.y, &read);
-  const bool is_plain = text.find_first_not_of("0123456789x+") == std::string::npos;
-  if (fields != 4 || !is_plain || read != static_cast<int>(text.size()) || region.width < 1 ||
-      region.height < 1)
-    throw CLI::ValidationError("--crop", text + " is not WxH+X+Y, for example 640x480+100+50");
-  return region;
-}
 
 void add_decode_options(CLI::App& command, DecodeOptions& options) {
   add_input_options(command, options.input);

@@ -11,6 +11,7 @@
 
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
+#include "zerorun/transcoder.hpp"
 
 namespace zerorun {
 
@@ -68,6 +69,27 @@ template <>
 inline constexpr Choice<ChromaUpsampling> kChoices<ChromaUpsampling>[] = {
     {ChromaUpsampling::fancy, "fancy", "libjpeg's triangle filter"},
     {ChromaUpsampling::nearest, "nearest", "Repetition"}};
+template <>
+inline constexpr Choice<ScanChoice> kChoices<ScanChoice>[] = {
+    {ScanChoice::keep, "keep", "Sequential or progressive as before"},
+    {ScanChoice::baseline, "baseline", "One scan"},
+    {ScanChoice::progressive, "progressive", "The scans that take the fewest bytes"}};
+template <>
+inline constexpr Choice<Rotation> kChoices<Rotation>[] = {
+    {Rotation::none, "none", "As it is"},
+    {Rotation::by_90, "90", "Clockwise"},
+    {Rotation::by_180, "180", "Upside down"},
+    {Rotation::by_270, "270", "Anticlockwise"},
+    {Rotation::upright, "auto", "As EXIF's orientation tells"}};
+template <>
+inline constexpr Choice<Flip> kChoices<Flip>[] = {{Flip::none, "none", "As it is"},
+                                                  {Flip::horizontal, "h", "Left and right"},
+                                                  {Flip::vertical, "v", "Top and bottom"}};
+template <>
+inline constexpr Choice<Edges> kChoices<Edges>[] = {
+    {Edges::keep, "keep", "They stay at their edge"},
+    {Edges::trim, "trim", "They are left out"},
+    {Edges::refuse, "refuse", "The picture is refused"}};
 
 /// "unknown" for a value that is no choice.
 template <typename Enum>

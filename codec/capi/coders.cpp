@@ -8,6 +8,7 @@
 #include "codec/capi/convert.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/backend.hpp"
+#include "zerorun/transcoder.hpp"
 
 using namespace zerorun;
 using namespace zerorun::capi;
@@ -148,6 +149,41 @@ zerorun_status zerorun_decoder_decode(zerorun_decoder* decoder, const void* jpeg
 
 std::int32_t zerorun_decoder_backend(const zerorun_decoder* d) { return backend_of(d); }
 const zerorun_error* zerorun_decoder_error(const zerorun_decoder* d) { return error_of(d); }
+
+struct zerorun_transcoder {
+  Transcoder object;
+  zerorun_error error = make_error(Status::ok());
+  std::vector<std::byte> stream = {};
+};
+
+zerorun_status zerorun_transcoder_create(const zerorun_transcode_params* params,
+                                         zerorun_transcoder** out, zerorun_error* error) {
+  return create_with<Transcoder>(params, out, error);
+}
+
+void zerorun_transcoder_destroy(zerorun_transcoder* transcoder) { delete transcoder; }
+
+zerorun_status zerorun_transcoder_transcode(zerorun_transcoder* transcoder, const void* jpeg,
+                                            std::size_t size, const std::uint8_t** out,
+                                            std::size_t* out_size,
+                                            zerorun_transcode_report* report) {
+  if (out != nullptr) *out = nullptr;
+  if (out_size != nullptr) *out_size = 0;
+  return on_handle(transcoder, [&]() -> Status {
+    if (out == nullptr || out_size == nullptr) return null_argument("out or out_size");
+    ZR_LET(bytes, to_span(jpeg, size));
+    ZR_LET(done, transcoder->object.transcode(bytes, transcoder->stream));
+    *out = reinterpret_cast<const std::uint8_t*>(transcoder->stream.data());
+    *out_size = transcoder->stream.size();
+    write_struct({sizeof *report, done.bytes_consumed, done.is_unchanged, done.width, done.height,
+                  code_of(done.first_problem)},
+                 report);
+    return Status::ok();
+  });
+}
+
+std::int32_t zerorun_transcoder_backend(const zerorun_transcoder* t) { return backend_of(t); }
+const zerorun_error* zerorun_transcoder_error(const zerorun_transcoder* t) { return error_of(t); }
 
 struct zerorun_async_encoder {
   AsyncEncoder object;

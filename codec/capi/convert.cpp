@@ -137,6 +137,30 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
   return out;
 }
 
+Result<TranscodeParams> to_params(const zerorun_transcode_params* given) {
+  ZR_LET(params, read_struct(given, sizeof *given, "zerorun_transcode_params"));
+  TranscodeParams out;
+  LosslessTransform& transform = out.transform;
+  ZR_TRY(choose(params.scans, "scans", out.scans));
+  ZR_TRY(choose(params.rotate, "rotation", transform.rotate));
+  ZR_TRY(choose(params.flip, "flip", transform.flip));
+  ZR_TRY(choose(params.edges, "edges", transform.edges));
+  ZR_TRY(choose(params.backend, "backend", out.backend));
+  ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
+  out.optimize = params.optimize != 0;
+  if (params.restart_interval != 0) out.restart_interval = std::max(0, params.restart_interval);
+  transform.crop = to_region(&params.crop);
+  transform.gray = params.gray != 0;
+  out.verify = params.verify != 0;
+  out.strict = params.strict != 0;
+  out.device = params.device;
+  out.threads = params.threads;
+  if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
+  if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
+  if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
+  return out;
+}
+
 Region to_region(const zerorun_region* region) noexcept {
   return region == nullptr ? Region() : Region{region->x, region->y, region->width, region->height};
 }

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "zerorun/decoder.hpp"
+#include "zerorun/transcoder.hpp"
 #include "zerorun/zerorun.h"
 
 namespace zerorun::capi {
@@ -60,6 +61,7 @@ zerorun_error make_error(const Status& status) noexcept;
 
 Result<EncodeParams> to_params(const zerorun_encode_params* params);
 Result<DecodeParams> to_params(const zerorun_decode_params* params);
+Result<TranscodeParams> to_params(const zerorun_transcode_params* params);
 /// Null: the whole picture.
 Region to_region(const zerorun_region* region) noexcept;
 /// Checks the struct alone: the library itself checks the view.

@@ -62,10 +62,11 @@ class DecodePipeline {
   }
 
   /// Appends to `out` what CoefficientCoder::code() makes of the coefficients of the scans, which
-  /// this pipeline decodes where it also codes them. False, with
-  /// `out` as it was: it leaves the frame to the caller, for example because a scan is damaged.
-  /// Comes in the place of all other calls for an image.
-  virtual Result<bool> recode(const FrameHeader& /*frame*/, std::span<const FrameScan> /*scans*/,
+  /// this pipeline decodes where it also codes them. False, with `out` as it was: it leaves the
+  /// frame to the caller, for example because a scan is damaged. Comes in the place of all other
+  /// calls for an image.
+  virtual Result<bool> recode(const FrameHeader& /*frame*/, ColorModel /*color*/,
+                              std::span<const FrameScan> /*scans*/,
                               const CoefficientCoding& /*coding*/,
                               std::vector<std::uint8_t>& /*out*/) {
     return false;

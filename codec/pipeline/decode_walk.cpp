@@ -74,7 +74,12 @@ void put_off_scan(std::span<const std::byte> jpeg, HeaderParser& parser,
 Status decode_put_off(DecodePipeline& pipeline, const FrameHeader& frame,
                       std::span<const FrameScan> scans, DecodeReport& report) {
   std::vector<ScanOutcome> outcomes(scans.size());
-  ZR_TRY(pipeline.decode_progressive(frame, scans, outcomes));
+  if (frame.progressive) {
+    ZR_TRY(pipeline.decode_progressive(frame, scans, outcomes));
+  } else {
+    for (std::size_t s = 0; s < scans.size(); ++s)
+      ZR_TRY(pipeline.decode_scan(scans[s].header, scans[s].data, outcomes[s]));
+  }
   for (std::size_t s = 0; s < scans.size(); ++s) {
     count(outcomes[s], report);
     const Status problem = in_stream(outcomes[s].problem, scans[s].header.data_offset);

@@ -26,7 +26,8 @@ Status validate_params(const DecodeParams& params);
 Status walk_scan(DecodePipeline& pipeline, std::span<const std::byte> jpeg, HeaderParser& parser,
                  DecodeReport& report);
 
-/// As walk_scan(), but the scan of a progressive frame is put off.
+/// As walk_scan(), but the scan is put off: that of a progressive frame, and that of a frame which
+/// is coded again.
 void put_off_scan(std::span<const std::byte> jpeg, HeaderParser& parser,
                   std::vector<FrameScan>& scans);
 /// Decodes them; `first_problem` becomes the one that lies first in the stream.

@@ -603,3 +603,17 @@ def test_targets_of_quality_that_cannot_be():
     for value in ("40", True, [40]):
         with pytest.raises(TypeError, match="target_psnr"):
             zerorun.encode(image, target_psnr=value)
+
+
+def test_transcode_keeps_the_samples():
+    small = zerorun.transcode(JPEG, optimize=True, verify=True)
+    assert len(small) < len(JPEG) and same(zerorun.decode(small), zerorun.decode(JPEG))
+    turned = zerorun.transcode(JPEG, rotate=90, scans="progressive", restart=4)
+    assert zerorun.inspect(turned).progressive and zerorun.inspect(turned).width == 120
+    gray = zerorun.transcode(JPEG, crop=(16, 16, 32, 32), gray=True, edges="trim", flip="h")
+    assert zerorun.inspect(gray).color == "gray" and zerorun.inspect(gray).height == 32
+    assert zerorun.transcode(JPEG) == JPEG
+    with pytest.raises(zerorun.CorruptError):
+        zerorun.transcode(DAMAGED, optimize=True)
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.transcode(JPEG, rotate=45)

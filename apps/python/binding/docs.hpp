@@ -164,5 +164,23 @@ inline constexpr char kInspect[] =
 
 Raises zerorun.Error for streams that decode() would refuse. Limits are those of decode(); by
 default every size is allowed.)";
+inline constexpr char kTranscode[] =
+    R"(Codes a JPEG stream again without loss: its coefficients stay what they are, or are those of
+the turned, mirrored or cut picture, as jpegtran's. All APPn and COM segments are kept.
+
+Options:
+  optimize      True: Huffman tables of its own; a stream that would not get smaller stays
+  scans         'keep', 'baseline' or 'progressive'
+  restart       'keep', None for no markers, or MCUs between markers (64)
+  rotate        90, 180 or 270 clockwise; 'auto': as EXIF tells, whose orientation becomes 1
+  flip          'h' or 'v', after the rotation
+  crop          (x, y, width, height) of the turned picture; begins with a whole MCU
+  gray          True: luma alone
+  edges         'keep', 'trim' or 'refuse': blocks at an edge that cannot move
+  verify        True: decodes the new stream, too, and compares the coefficients
+  strict, max_pixels, max_scans, max_header_bytes, device, threads, instruction_set
+                as of decode()
+
+Raises zerorun.Error, for damaged streams too.)";
 
 }  // namespace zerorun::python::docs

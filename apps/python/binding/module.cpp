@@ -1,5 +1,5 @@
-// The extension module zerorun._zerorun: inspect(), devices(), what a decoder reports, and the
-// rest.
+// The extension module zerorun._zerorun: inspect(), transcode(), devices(), what a decoder reports,
+// and the rest.
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -58,6 +58,20 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
       nb::tuple(segment_list(info.segments)), info.header_bytes, info.progressive);
 }
 
+nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
+  TranscodeParams params = transcode_params(options);
+  params.backend = usable_backend(params.backend);
+  const JpegData jpeg(data);
+  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
+  std::vector<std::byte> out;
+  value_of(without_gil([&]() -> Result<TranscodeReport> {
+    auto transcoder = Transcoder::create(params);
+    if (!transcoder) return transcoder.status();
+    return transcoder->transcode(jpeg.bytes(), out);
+  }));
+  return nb::bytes(reinterpret_cast<const char*>(out.data()), out.size());
+}
+
 nb::list list_devices() {
   const nb::object make = type_named("Device");
   nb::list list;
@@ -103,6 +117,9 @@ static void bind_info(nb::module_& module) {
   module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a,
              nb::sig("def inspect(data: Data, **limits: Unpack[DecodeOptions]) -> StreamInfo"),
              docs::kInspect);
+  module.def("transcode", &transcode_stream, "data"_a.none(), "options"_a,
+             nb::sig("def transcode(data: Data, **options: Unpack[TranscodeOptions]) -> bytes"),
+             docs::kTranscode);
   module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"),
              "The CUDA devices; empty without a driver, a device, or a build with CUDA.");
   module.def("instruction_sets", &instruction_set_names,

@@ -151,9 +151,25 @@ void set_size(EncodeParams& params, nb::handle value, const char* key) {
   params.size.*kMember = kParse(value, key);
 }
 
-template <auto kMember, auto kParse>
-void set_limit(DecodeParams& params, nb::handle value, const char* key) {
+template <auto kMember, auto kParse, typename Params>
+void set_limit(Params& params, nb::handle value, const char* key) {
   params.limits.*kMember = kParse(value, key);
+}
+
+template <auto kMember, auto kParse>
+void set_transform(TranscodeParams& params, nb::handle value, const char* key) {
+  params.transform.*kMember = kParse(value, key);
+}
+
+/// Degrees may also be a number.
+Rotation parse_rotation(nb::handle value, const char* key) {
+  return parse_word<Rotation>(nb::str(value), key);
+}
+
+/// 'keep', None for no markers, or a number of MCUs.
+std::optional<int> parse_interval(nb::handle value, const char* key) {
+  if (nb::isinstance<nb::str>(value) && utf8_of(value) == "keep") return std::nullopt;
+  return value.is_none() ? 0 : parse_int(value, key);
 }
 
 void set_aspect(EncodeParams& params, nb::handle value, const char* key) {
@@ -208,6 +224,27 @@ constexpr Option<D> kDecodeOptions[] = {
     {"instruction_set", set<&D::instruction_set, parse_instruction_set>},
 };
 
+using T = TranscodeParams;
+using L = LosslessTransform;
+constexpr Option<T> kTranscodeOptions[] = {
+    {"optimize", set<&T::optimize, parse_bool>},
+    {"scans", set<&T::scans, parse_word<ScanChoice>>},
+    {"restart", set<&T::restart_interval, parse_interval>},
+    {"rotate", set_transform<&L::rotate, parse_rotation>},
+    {"flip", set_transform<&L::flip, parse_word<Flip>>},
+    {"crop", set_transform<&L::crop, parse_region>},
+    {"gray", set_transform<&L::gray, parse_bool>},
+    {"edges", set_transform<&L::edges, parse_word<Edges>>},
+    {"verify", set<&T::verify, parse_bool>},
+    {"strict", set<&T::strict, parse_bool>},
+    {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
+    {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
+    {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
+    {"device", set_device<T>},
+    {"threads", set<&T::threads, parse_int>},
+    {"instruction_set", set<&T::instruction_set, parse_instruction_set>},
+};
+
 template <typename Params, std::size_t N>
 Params params_of(const nb::kwargs& options, const Option<Params> (&all)[N]) {
   Params params;
@@ -237,6 +274,9 @@ std::vector<int> indices_of(nb::handle devices) {
 
 EncodeParams encode_params(const nb::kwargs& options) { return params_of(options, kEncodeOptions); }
 DecodeParams decode_params(const nb::kwargs& options) { return params_of(options, kDecodeOptions); }
+TranscodeParams transcode_params(const nb::kwargs& options) {
+  return params_of(options, kTranscodeOptions);
+}
 
 int parse_int(nb::handle number, const char* name) {
   const std::int64_t value = parse_int64(number, name);

@@ -8,6 +8,7 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/transcoder.hpp"
 
 namespace zerorun::python {
 
@@ -15,6 +16,7 @@ namespace zerorun::python {
 /// for an impossible value.
 EncodeParams encode_params(const nb::kwargs& options);
 DecodeParams decode_params(const nb::kwargs& options);
+TranscodeParams transcode_params(const nb::kwargs& options);
 
 int parse_int(nb::handle number, const char* name);
 /// (x, y, width, height), or None: the whole picture.

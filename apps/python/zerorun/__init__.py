@@ -7,6 +7,7 @@
     info = zerorun.inspect(jpeg)                  # headers only
 
 `encode`, `decode`          one picture
+`transcode`                 a stream coded again without loss: smaller, turned, cut
 `Encoder`, `Decoder`        the same for many pictures, with a report
 `encode_batch`, `decode_batch`      many pictures of any sizes side by side
 `AsyncEncoder`, `AsyncDecoder`      a stream of frames, several in flight
@@ -18,7 +19,7 @@ from ._errors import (ArgumentError, CapacityError, CorruptError, DeviceError, E
 from ._types import Coded, Component, Device, Report, StreamInfo, VideoInfo
 from ._zerorun import (AsyncDecoder, AsyncEncoder, Decoder, Encoder, built_with_cuda,
                        built_with_ffmpeg, decode, decode_batch, devices, encode, encode_batch,
-                       inspect, instruction_sets, max_encoded_bytes, release_memory)
+                       inspect, instruction_sets, max_encoded_bytes, release_memory, transcode)
 from ._zerorun import version as __version__
 from .video import VideoReader, VideoWriter
 
@@ -35,7 +36,7 @@ __all__ = [
     "FileError", "Report", "StreamInfo", "UnsupportedError", "VideoInfo", "VideoReader",
     "VideoWriter", "__version__", "built_with_cuda", "built_with_ffmpeg", "decode",
     "decode_batch", "devices", "encode", "encode_batch", "inspect", "instruction_sets",
-    "max_encoded_bytes", "release_memory",
+    "max_encoded_bytes", "release_memory", "transcode",
 ]
 if built_with_cuda:
     __all__.append("DeviceArray")

@@ -1,6 +1,6 @@
 # The keywords of the coders, for type checkers.
 # SPDX-License-Identifier: MIT
-"""EncodeOptions and DecodeOptions, and names for what arguments may be."""
+"""EncodeOptions, DecodeOptions, TranscodeOptions, and names for what arguments may be."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple, TypedDict, Union
@@ -45,6 +45,27 @@ class DecodeOptions(TypedDict, total=False):
     scale: Any
     region: Any
     upsampling: str
+    strict: bool
+    max_pixels: int
+    max_scans: int
+    max_header_bytes: int
+    device: Any
+    threads: int
+    instruction_set: str
+
+
+class TranscodeOptions(TypedDict, total=False):
+    """Options of transcode(); its help explains them."""
+
+    optimize: bool
+    scans: str
+    restart: Union[str, int, None]
+    rotate: Union[str, int]
+    flip: str
+    crop: Tuple[int, int, int, int]
+    gray: bool
+    edges: str
+    verify: bool
     strict: bool
     max_pixels: int
     max_scans: int

@@ -46,6 +46,7 @@ enum class Edges : std::uint8_t {
 /// -grayscale; test: oracle.Transform.
 struct LosslessTransform {
   Rotation rotate = Rotation::none;
+  int orientation = 0;  ///< 1 to 8: what `upright` follows in the place of EXIF; 0: EXIF
   Flip flip = Flip::none;
   /// Of the turned and mirrored picture. Where it does not begin with an MCU it begins with the one
   /// before, and is larger by that.

@@ -1,0 +1,253 @@
+// Coding a JPEG stream again without loss.
+// SPDX-License-Identifier: MIT
+#include "zerorun/transcoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "codec/api/pipelines.hpp"
+#include "codec/base/try.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
+#include "codec/pipeline/cpu_choice.hpp"
+#include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/lossless_transform.hpp"
+#include "codec/syntax/bytes.hpp"
+#include "codec/syntax/marker.hpp"
+
+namespace zerorun {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// The headers of an image, and where its scans lie.
+struct ParsedImage {
+  HeaderParser parser;
+  std::vector<FrameScan> scans;
+
+  ParsedImage(std::span<const std::byte> jpeg, const StreamLimits& limits) : parser(jpeg, limits) {}
+
+  Status parse(std::span<const std::byte> jpeg) {
+    parser.keep_segments();
+    ZR_TRY(parser.start());
+    for (;;) {
+      ZR_LET(more, parser.next_scan());
+      if (!more) return scans.empty() ? Status(Errc::missing_image) : Status::ok();
+      put_off_scan(jpeg, parser, scans);
+    }
+  }
+  int restart_interval() const { return scans[0].header.layout.restart_interval; }
+};
+
+Status validate(const TranscodeParams& params) {
+  if (params.restart_interval && (*params.restart_interval < 0 || *params.restart_interval > 65535))
+    return Status(Errc::invalid_argument, "a restart interval has 0 to 65535 MCUs");
+  const LosslessTransform& transform = params.transform;
+  if (params.scans > ScanChoice::progressive || transform.rotate > Rotation::upright ||
+      transform.flip > Flip::vertical || transform.edges > Edges::refuse ||
+      transform.orientation < 0 || transform.orientation > 8)
+    return Status(Errc::invalid_argument, "a choice is not known");
+  const Region& crop = transform.crop;
+  if (!(crop == Region()) && (crop.x < 0 || crop.y < 0 || crop.width < 1 || crop.height < 1))
+    return Status(Errc::invalid_argument, "the crop is no rectangle");
+  DecodeParams decode;
+  decode.limits = params.limits;
+  decode.threads = params.threads;
+  decode.instruction_set = params.instruction_set;
+  return validate_params(decode);
+}
+
+bool starts_with(const MarkerSegment& segment, std::uint8_t marker, std::string_view text) {
+  return segment.marker == marker && segment.payload.size() >= text.size() &&
+         std::memcmp(segment.payload.data(), text.data(), text.size()) == 0;
+}
+
+/// SOI and all segments, which then tell what is true of the new frame.
+void put_segments(const FrameHeader& old, const TransformPlan& plan, bool is_upright,
+                  std::vector<MarkerSegment> segments, Bytes& out) {
+  using std::string_view_literals::operator""sv;
+  const bool loses_colors = plan.frame.components.size() < old.components.size();
+  put_bytes(std::uint64_t{0xFF00} | marker::kSoi, 2, out);
+  for (MarkerSegment& segment : segments) {
+    Bytes& payload = segment.payload;
+    // Motion JPEG A says where its parts lie.
+    if (segment.marker == marker::kApp1 && payload.size() >= 8 &&
+        std::memcmp(payload.data() + 4, "mjpg", 4) == 0)
+      continue;
+    if (starts_with(segment, marker::kApp0, "AVI1"sv) && payload.size() >= 14)
+      std::fill_n(payload.begin() + 6, 8, std::uint8_t{0});  // sizes of the field, 0: not known
+    if (loses_colors && (starts_with(segment, marker::kApp14, "Adobe"sv) ||
+                         starts_with(segment, marker::kApp0 + 2, "ICC_PROFILE\0"sv)))
+      continue;
+    if (starts_with(segment, marker::kApp1, "Exif\0\0"sv)) {
+      if (is_upright) reset_exif_orientation(payload);
+      if (plan.frame.width != old.width || plan.frame.height != old.height)
+        set_exif_size(payload, plan.frame.width, plan.frame.height);
+    }
+    if (plan.transposes && starts_with(segment, marker::kApp0, "JFIF\0"sv) && payload.size() >= 14)
+      std::swap_ranges(payload.begin() + 8, payload.begin() + 10, payload.begin() + 10);
+    put_segment(segment.marker, payload.size(), out);
+    out.insert(out.end(), payload.begin(), payload.end());
+  }
+}
+
+bool are_equal(const StoredBlocks& a, const StoredBlocks& b) {
+  if (a.blocks_wide != b.blocks_wide || a.blocks_high != b.blocks_high) return false;
+  const std::int64_t count = std::int64_t{a.blocks_wide} * a.blocks_high;
+  if (!std::equal(a.dc, a.dc + count, b.dc) || !std::equal(a.nonzero, a.nonzero + count, b.nonzero))
+    return false;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (a.nonzero[i] != 0 &&
+        std::memcmp(a.ac + i * kBlockSize, b.ac + i * kBlockSize, kBlockSize * sizeof *a.ac) != 0)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+struct Transcoder::Impl {
+  TranscodeParams params;
+  Backend backend;
+  PipelineAndSpare<DecodePipeline> pipelines;
+  ThreadPool pool;
+  CoefficientCoder coder = {};
+  StoredFrame decoded = {}, turned = {}, checked = {};
+  Bytes stream = {};
+
+  Impl(const TranscodeParams& wanted, Backend chosen, PipelineAndSpare<DecodePipeline> made)
+      : params(wanted), backend(chosen), pipelines(std::move(made)), pool(wanted.threads) {}
+
+  /// All scans of the image. Errors: also the first damage.
+  Status decode(const ParsedImage& image, StoredFrame& out) {
+    DecodePipeline& pipeline = pipelines.active();
+    const FrameHeader& frame = image.parser.frame();
+    out.clear(frame);
+    ZR_TRY(pipeline.begin_coefficients(out));
+    DecodeReport report;
+    ZR_TRY(decode_put_off(pipeline, frame, image.scans, report));
+    ZR_TRY(pipeline.finish_coefficients());
+    if (report.concealed_intervals == 0 && image.parser.unsent_components() == 0)
+      return Status::ok();
+    const Status& problem = report.first_problem ? image.parser.problem() : report.first_problem;
+    return Status(problem ? Errc::truncated : problem.code(),
+                  problem.detail() + (problem.detail().empty() ? "" : "; ") +
+                      "what is lost could not be the same in another stream")
+        .at_byte(problem.byte_offset())
+        .in_interval(problem.restart_interval());
+  }
+
+  /// The coefficients of the plan's picture.
+  Result<const StoredFrame*> coefficients(const ParsedImage& image, const TransformPlan& plan) {
+    ZR_TRY(decode(image, decoded));
+    if (!plan.moves_blocks) return &decoded;
+    transform_blocks(plan, decoded, pool, turned);
+    return &turned;
+  }
+
+  Status verify(const ParsedImage& image, const TransformPlan& plan) {
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(stream));
+    ParsedImage made(bytes, StreamLimits::any_size());
+    ZR_TRY(made.parse(bytes));
+    ZR_TRY(decode(made, checked));
+    ZR_LET(wanted, coefficients(image, plan));
+    const FrameHeader& frame = made.parser.frame();
+    bool same = frame.width == plan.frame.width && frame.height == plan.frame.height &&
+                frame.components.size() == plan.frame.components.size();
+    for (std::size_t c = 0; same && c < frame.components.size(); ++c)
+      same =
+          wanted->quant(c) == checked.quant(c) && are_equal(wanted->blocks(c), checked.blocks(c));
+    return same ? Status::ok()
+                : Status(Errc::verify_mismatch, "the coefficients of the new stream");
+  }
+
+  /// Everything but the choice of the pipeline.
+  Result<TranscodeReport> run(std::span<const std::byte> jpeg) {
+    ParsedImage image(jpeg, params.limits);
+    ZR_TRY(image.parse(jpeg));
+    const HeaderParser& parser = image.parser;
+    if (params.strict && !parser.problem()) return parser.problem();
+    const FrameHeader& frame = parser.frame();
+    const bool is_upright =
+        params.transform.rotate == Rotation::upright && parser.exif_orientation() != 1;
+    const int orientation = params.transform.orientation != 0 ? params.transform.orientation
+                                                              : parser.exif_orientation();
+    ZR_LET(plan, plan_transform(frame, parser.color_model(), params.transform, orientation));
+    TranscodeReport report{parser.position(), true, plan.frame.width, plan.frame.height,
+                           parser.problem()};
+    const bool is_progressive = params.scans == ScanChoice::keep
+                                    ? frame.progressive
+                                    : params.scans == ScanChoice::progressive;
+    const int restart_interval = params.restart_interval.value_or(image.restart_interval());
+    const bool has_to_change = is_upright || plan.moves_blocks ||
+                               is_progressive != frame.progressive ||
+                               plan.frame.components.size() != frame.components.size() ||
+                               restart_interval != image.restart_interval();
+    stream.clear();
+    if (has_to_change || params.optimize) {
+      CoefficientCoding coding;
+      if (is_progressive) coding.scans = CoefficientCoding::Scans::searched;
+      coding.restart_interval = restart_interval;
+      put_segments(frame, plan, is_upright, parser.segments(), stream);
+      ZR_TRY(code(image, plan, coding));
+      report.is_unchanged = !has_to_change && stream.size() >= report.bytes_consumed;
+    }
+    if (!report.is_unchanged && params.verify) ZR_TRY(verify(image, plan));
+    return report;
+  }
+
+  Status code(const ParsedImage& image, const TransformPlan& plan,
+              const CoefficientCoding& coding) {
+    const FrameHeader& frame = image.parser.frame();
+    if (!plan.moves_blocks && plan.frame.components.size() == frame.components.size()) {
+      ZR_LET(done, pipelines.active().recode(plan.frame, image.parser.color_model(), image.scans,
+                                             coding, stream));
+      if (done) return Status::ok();
+    }
+    ZR_LET(blocks, coefficients(image, plan));
+    CoefficientFrame coded;
+    coded.frame = &plan.frame;
+    coded.color = plan.frame.components.size() == 1 ? ColorModel::gray : image.parser.color_model();
+    for (std::size_t c = 0; c < plan.frame.components.size(); ++c) {
+      coded.blocks[c] = blocks->blocks(c);
+      coded.quant[c] = blocks->quant(c);
+    }
+    return coder.code(coded, coding, pool.workers() > 1 ? &pool : nullptr, stream);
+  }
+};
+
+Result<Transcoder> Transcoder::create(const TranscodeParams& params) {
+  return guarded([&]() -> Result<Transcoder> {
+    ZR_TRY(validate(params));
+    ZR_LET(resolved, resolve_backend(params.backend, params.device));
+    DecodeParams decode;
+    decode.backend = params.backend;
+    decode.device = params.device;
+    decode.threads = params.threads;
+    decode.instruction_set = params.instruction_set;
+    return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Transcoder> {
+      ZR_LET(pipelines, make_decode_pipelines(backend, decode));
+      return Transcoder(std::make_unique<Impl>(params, backend, std::move(pipelines)));
+    });
+  });
+}
+
+Result<TranscodeReport> Transcoder::transcode(std::span<const std::byte> jpeg,
+                                              std::vector<std::byte>& out) {
+  return guarded([&]() -> Result<TranscodeReport> {
+    ZR_LET(report, impl_->pipelines.run([&] { return impl_->run(jpeg); }));
+    const auto made = report.is_unchanged ? jpeg.first(report.bytes_consumed)
+                                          : std::as_bytes(std::span(impl_->stream));
+    out.assign(made.begin(), made.end());
+    return report;
+  });
+}
+
+Transcoder::Transcoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Transcoder::Transcoder(Transcoder&&) noexcept = default;
+Transcoder& Transcoder::operator=(Transcoder&&) noexcept = default;
+Transcoder::~Transcoder() = default;
+Backend Transcoder::backend() const noexcept { return impl_->backend; }
+const TranscodeParams& Transcoder::params() const noexcept { return impl_->params; }
+
+}  // namespace zerorun

@@ -1,0 +1,208 @@
+# zerorun copy, coding again without loss: optimal tables, progressive, restart markers, and
+# pictures that are turned, mirrored, cut and grey, as jpegtran makes them.
+# SPDX-License-Identifier: MIT
+import hashlib
+import pathlib
+import shutil
+import struct
+import subprocess
+import unittest
+
+from support import (ProgramTest, damage_second_image, ffmpeg, make_y4m, needs_containers, probe,
+                     video_stream)
+
+needs_jpegtran = unittest.skipUnless(shutil.which("jpegtran"), "jpegtran is not installed")
+TURNS = {2: ["-flip", "horizontal"], 3: ["-rotate", "180"], 4: ["-flip", "vertical"],
+         5: ["-transpose"], 6: ["-rotate", "90"], 7: ["-transverse"], 8: ["-rotate", "270"]}
+
+
+def jpegtran(path, *options):
+    return subprocess.run(["jpegtran", *options, str(path)], capture_output=True, check=True).stdout
+
+
+def normal_form(path):
+    """Two streams have the same one if size, tables and coefficients are equal."""
+    return jpegtran(path, "-copy", "none", "-optimize")
+
+
+def exif(orientation, width, height):
+    """With the pixel dimensions of the picture."""
+    entry = struct.Struct(">HHIHH")
+    directory = (struct.pack(">H", 2) + entry.pack(0x0112, 3, 1, orientation, 0) +
+                 struct.pack(">HHII", 0x8769, 4, 1, 38) + bytes(4))
+    sizes = (struct.pack(">H", 2) + struct.pack(">HHII", 0xA002, 4, 1, width) +
+             struct.pack(">HHII", 0xA003, 4, 1, height) + bytes(4))
+    return b"MM\0*\0\0\0\x08" + directory + sizes
+
+
+def exif_numbers(data):
+    """Orientation, width and height of exif()."""
+    at = data.index(b"Exif\0\0") + 6
+    return (struct.unpack_from(">H", data, at + 18)[0], struct.unpack_from(">I", data, at + 48)[0],
+            struct.unpack_from(">I", data, at + 60)[0])
+
+
+class RecodeTest(ProgramTest):
+    def picture(self, name="in.jpg", width=53, height=41, orientation=0, options=()):
+        y4m = make_y4m(self.path("one.y4m"), width, height, frames=1)
+        if orientation:
+            pathlib.Path(self.path("exif")).write_bytes(exif(orientation, width, height))
+            options = (*options, "--exif", self.path("exif"))
+        self.encode(y4m, "-o", self.path(name), "-y", "--comment", "kept", *options)
+        return self.path(name)
+
+    def copy(self, source, out, *options, **more):
+        self.zerorun("copy", source, "-o", self.path(out), "-y", *options, **more)
+        return self.path(out)
+
+    def assert_same(self, path, theirs):
+        pathlib.Path(self.path("theirs.jpg")).write_bytes(theirs)
+        self.assertEqual(normal_form(path), normal_form(self.path("theirs.jpg")))
+
+    @needs_jpegtran
+    def test_smaller_progressive_and_back(self):
+        source = self.picture(width=200, height=120, options=("--restart", "4"))
+        before = pathlib.Path(source).read_bytes()
+        small = self.copy(source, "small.jpg", "--optimize", "--verify")
+        self.assertLess(len(pathlib.Path(small).read_bytes()), len(before))
+        self.assertEqual(self.info(small)["jpeg"]["restart_interval_mcus"], 4)
+        other = self.copy(source, "other.jpg", "--progressive", "--restart", "none", "--verify")
+        self.assertEqual(self.info(other)["jpeg"]["process"], "progressive")
+        back = self.copy(other, "back.jpg", "--baseline", "--restart", "7")
+        self.assertEqual(self.info(back)["jpeg"]["process"], "baseline")
+        self.assertEqual(self.info(back)["jpeg"]["restart_interval_mcus"], 7)
+        for made in (small, other, back):
+            self.assertEqual(normal_form(made), normal_form(source))
+            self.assertIn(b"kept", pathlib.Path(made).read_bytes())
+        again = self.copy(small, "again.jpg", "--optimize")
+        self.assertEqual(pathlib.Path(again).read_bytes(), pathlib.Path(small).read_bytes())
+
+    @needs_jpegtran
+    def test_auto_follows_exif_and_resets_it(self):
+        for orientation, options in TURNS.items():
+            source = self.picture(orientation=orientation)
+            out = self.copy(source, "upright.jpg", "--rotate", "auto", "--verify")
+            self.assert_same(out, jpegtran(source, "-copy", "none", *options))
+            size = (41, 53) if orientation > 4 else (53, 41)
+            self.assertEqual(exif_numbers(pathlib.Path(out).read_bytes()), (1, *size))
+        source = self.picture(orientation=1)
+        out = self.copy(source, "same.jpg", "--rotate", "auto")
+        self.assertEqual(pathlib.Path(out).read_bytes(), pathlib.Path(source).read_bytes())
+        out = self.copy(self.picture(orientation=6), "mirrored.jpg", "--rotate", "auto", "--flip", "h")
+        self.assert_same(out, jpegtran(self.path("in.jpg"), "-copy", "none", "-transpose"))
+
+    @needs_jpegtran
+    def test_edges_crop_and_gray(self):
+        source = self.picture()
+        for edges, options in (("keep", ()), ("trim", ("-trim",))):
+            out = self.copy(source, "turned.jpg", "--rotate", "90", "--edges", edges)
+            self.assert_same(out, jpegtran(source, "-rotate", "90", *options))
+        done = self.zerorun("copy", source, "-o", self.path("no.jpg"), "--rotate", "90", "--edges",
+                            "refuse", code=None)
+        self.assertNotEqual(done.returncode, 0)
+        self.assert_sentence(done, "no whole MCU")
+        self.assert_nothing_left("no.jpg")
+        out = self.copy(source, "cut.jpg", "--crop", "20x10+18+5", "--gray")
+        self.assert_same(out, jpegtran(source, "-crop", "20x10+18+5", "-grayscale"))
+        self.zerorun("copy", source, "-o", self.path("no.jpg"), "--crop", "60x10+0+0", code=None)
+        self.assert_nothing_left("no.jpg")
+
+    @needs_jpegtran
+    def test_folder_keeps_names(self):
+        (self.dir / "photos").mkdir()
+        for name, orientation in (("b", 6), ("a", 1), ("c", 8)):
+            self.picture(f"photos/{name}.jpg", orientation=orientation)
+        self.zerorun("copy", self.path("photos/"), "-o", self.path("upright/"), "--rotate", "auto")
+        for name, options in (("a", ()), ("b", TURNS[6]), ("c", TURNS[8])):
+            self.assert_same(self.path(f"upright/{name}.jpg"),
+                             jpegtran(self.path(f"photos/{name}.jpg"), "-copy", "none", *options))
+        for threads in ("1", "3"):
+            self.zerorun("copy", self.path("photos/"), "-o", self.path(f"t{threads}/"), "--progressive",
+                         "--threads", threads)
+        for name in "abc":
+            self.assertEqual((self.dir / "t1" / f"{name}.jpg").read_bytes(),
+                             (self.dir / "t3" / f"{name}.jpg").read_bytes())
+
+    def video(self, name="in.mov"):
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=12", "-f", "lavfi", "-i", "sine=d=1",
+               "-c:v", "mjpeg", "-pix_fmt", "yuvj444p", "-huffman", "default", "-c:a", "pcm_s16le",
+               "-metadata", "title=a title", self.path(name))
+        return self.path(name)
+
+    def sums(self, path, stream, *options):
+        text = ffmpeg("-i", path, "-map", f"0:{stream}", *options, "-f", "framemd5", "-").stdout
+        return [line.split(b",")[-1] for line in text.splitlines() if not line.startswith(b"#")]
+
+    @needs_containers
+    def test_video_keeps_sound_and_samples(self):
+        source = self.video()
+        for name, options in (("small.mov", ["--optimize"]), ("small.mkv", ["--optimize"]),
+                              ("progressive.mov", ["--progressive"])):
+            done = self.zerorun("copy", source, "-o", self.path(name), *options, "--verify")
+            self.assertEqual(b"progressive frames" in done.stderr, options == ["--progressive"])
+            self.assertNotIn(b"no place", done.stderr)
+            self.assertIn(b"coefficients verified", done.stderr + done.stdout)
+            out = self.path(name)
+            self.assertEqual(self.sums(out, "v"), self.sums(source, "v"))
+            self.assertEqual(self.sums(out, "a", "-c", "copy"), self.sums(source, "a", "-c", "copy"))
+            tags = probe(out)["format"]["tags"]
+            self.assertEqual({k.lower(): v for k, v in tags.items()}["title"], "a title")
+        self.assertLess((self.dir / "small.mov").stat().st_size, (self.dir / "in.mov").stat().st_size)
+        self.zerorun("copy", source, "-o", self.path("one.mov"), "--optimize", "--threads", "1")
+        self.assertEqual((self.dir / "one.mov").read_bytes(), (self.dir / "small.mov").read_bytes())
+
+    @needs_containers
+    def test_turned_video(self):
+        source = self.video()
+        out = self.copy(source, "turned.mov", "--rotate", "90")
+        video = video_stream(out)
+        self.assertEqual((video["width"], video["height"]), (48, 64))
+        self.assertEqual(self.sums(out, "a", "-c", "copy"), self.sums(source, "a", "-c", "copy"))
+
+    @needs_containers
+    def test_auto_turns_by_the_container(self):
+        tagged = self.copy(self.picture(width=64, height=48, orientation=6), "tagged.mov")
+        self.assertEqual(self.info(tagged)["rotation_degrees"], 90)
+        for name in ("upright.mov", "upright.avi"):
+            done = self.zerorun("copy", tagged, "-o", self.path(name), "--rotate", "auto")
+            self.assertNotIn(b"rotation", done.stderr)
+            info = self.info(self.path(name))
+            self.assertEqual((info["width"], info["height"], info["rotation_degrees"]), (48, 64, 0))
+        self.zerorun("copy", self.path("upright.mov"), "-o", self.path("frame.jpg"))
+        self.assertEqual(exif_numbers((self.dir / "frame.jpg").read_bytes()), (1, 48, 64))
+
+    def test_damage_is_refused(self):
+        y4m = make_y4m(self.path("in.y4m"), frames=3)
+        self.encode(y4m, "-o", self.path("good.mjpeg"))
+        damaged = damage_second_image(self.path("good.mjpeg"), self.path("bad.mjpeg"))
+        done = self.zerorun("copy", damaged, "-o", self.path("no.mjpeg"), "--optimize", code=3)
+        self.assert_sentence(done, "could not be the same")
+        self.assert_nothing_left("no.mjpeg")
+        done = self.zerorun("copy", damaged, "-o", self.path("two.mjpeg"), "--optimize", "--on-error",
+                            "skip")
+        self.assertIn(b"left out", done.stderr)
+        self.assertEqual((self.dir / "two.mjpeg").read_bytes().count(b"\xff\xd8\xff"), 2)
+        self.copy(damaged, "same.mjpeg")
+        self.assertEqual((self.dir / "same.mjpeg").read_bytes(), (self.dir / "bad.mjpeg").read_bytes())
+
+    def test_what_follows_the_image_stays(self):
+        source = self.picture()
+        whole = pathlib.Path(source).read_bytes() + b"a film of the moment"
+        pathlib.Path(source).write_bytes(whole)
+        made = pathlib.Path(self.copy(source, "out.jpg", "--optimize")).read_bytes()
+        self.assertTrue(made.endswith(b"\xff\xd9a film of the moment"))
+        self.assertLess(len(made), len(whole))
+
+    def test_options_that_ask_for_nothing(self):
+        source = self.picture()
+        for options in (["--verify"], ["--progressive", "--baseline"], ["--restart", "0"],
+                        ["--rotate", "45"], ["--crop", "1x1"]):
+            self.zerorun("copy", source, "-o", self.path("no.jpg"), *options, code=2)
+        self.assert_nothing_left("no.jpg")
+        same = self.copy(source, "same.jpg", "--baseline")
+        self.assertEqual(hashlib.md5(pathlib.Path(same).read_bytes()).hexdigest(),
+                         hashlib.md5(pathlib.Path(source).read_bytes()).hexdigest())
+
+
+if __name__ == "__main__":
+    unittest.main()

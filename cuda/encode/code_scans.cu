@@ -82,8 +82,9 @@ __device__ void find_place(const ScriptArgs& a, CodeShared& s, std::uint64_t wor
   s.before = before;
 }
 
-__global__ void __launch_bounds__(kThreads,
-                                  bounded_ctas(kCodeScansCtas, kThreads, sizeof(CodeShared)))
+constexpr int kCtas = kCompiledCapability == 90 ? kCodeScansCtas9 : kCodeScansCtas;
+
+__global__ void __launch_bounds__(kThreads, bounded_ctas(kCtas, kThreads, sizeof(CodeShared)))
     code_scans_kernel(const __grid_constant__ ScriptArgs a) {
   __shared__ CodeShared s;
   wait_for_previous_kernel();

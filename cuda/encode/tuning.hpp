@@ -42,8 +42,9 @@ inline constexpr int kKeptWords = 18;
 
 /// The same: the kernel keeps the coefficients of a block until all of them are stored.
 inline constexpr int kStoreBlocksCtas = 4;
-/// Of the kernels behind it. With fewer registers they spill.
-inline constexpr int kCountScansCtas = 6, kCodeScansCtas = 5;
+/// Of the kernels behind it. With more CTAs threads spill registers, but not on Hopper, where
+/// code_scans() was measured with 5.
+inline constexpr int kCountScansCtas = 5, kCodeScansCtas = 4, kCodeScansCtas9 = 5;
 
 // assemble()
 

@@ -69,13 +69,13 @@ ZR_HD DecodedPair decode_ac(Reader& reader, const HuffmanDecodeTable& table, std
 
 /// A 64-bit window on clean bytes, which loads eight of them at a time and may read behind their
 /// end; CPU only.
-struct BitWindow {
+struct ByteWindow {
   const std::uint8_t* next;  ///< the first byte that has bits outside `window`
   std::uint64_t window = 0;  ///< the next bit is the highest
   int available = 0;         ///< bits of `window` that count
 
-  [[gnu::always_inline]] static BitWindow at(const std::uint8_t* bytes, std::uint64_t bit) {
-    BitWindow window{bytes + bit / 8};
+  [[gnu::always_inline]] static ByteWindow at(const std::uint8_t* bytes, std::uint64_t bit) {
+    ByteWindow window{bytes + bit / 8};
     window.refill();
     window.drop(static_cast<int>(bit % 8));
     return window;

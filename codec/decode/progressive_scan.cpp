@@ -22,12 +22,12 @@ std::int16_t shifted(std::int32_t value, int al) {
 }
 
 /// The reader of decode_dc().
-struct Bits : BitWindow {
+struct Bits : ByteWindow {
   const std::uint8_t* bytes;
 
   Bits(const std::uint8_t* clean, std::uint64_t bit)
-      : BitWindow(BitWindow::at(clean, bit)), bytes(clean) {}
-  std::uint64_t position() const { return BitWindow::position(bytes); }
+      : ByteWindow(ByteWindow::at(clean, bit)), bytes(clean) {}
+  std::uint64_t position() const { return ByteWindow::position(bytes); }
   std::uint64_t take_refilled(int count) {
     refill();
     return take(count);

@@ -31,7 +31,7 @@ constexpr auto make_places() {
 }
 alignas(64) inline constexpr auto kPlaces = make_places();
 
-/// A BitWindow in registers.
+/// A ByteWindow in registers.
 struct BitTaker {
   const std::uint8_t* next;
   std::uint64_t window;

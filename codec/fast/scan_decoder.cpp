@@ -288,7 +288,7 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
   CoefficientRun& run = *runs_[static_cast<std::size_t>(worker)];
   std::copy_n(place_, kMaxBlocksPerMcu, run.place);
   const std::uint8_t* const bytes = unstuffer_.bytes();
-  BitWindow source = BitWindow::at(bytes, at.bit);
+  ByteWindow source = ByteWindow::at(bytes, at.bit);
   const McuStart start = at;
   while (at.mcu < last && at.bit < stop) {
     const auto mcu_x = static_cast<std::int32_t>(at.mcu % layout.mcus_wide);

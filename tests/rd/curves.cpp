@@ -63,6 +63,21 @@ bool read_tables(const std::string& path, Mode& mode) {
   return !mode.tables.empty();
 }
 
+bool set_mode(const std::string& key, const std::string& value, Mode& mode) {
+  if (key == "file") return read_tables(value, mode);
+  std::string* const text = key == "program"  ? &mode.peer.program
+                            : key == "args"   ? &mode.peer.arguments
+                            : key == "recode" ? &mode.recode
+                                              : nullptr;
+  if (text == nullptr) return set_option(key, value, mode.params);
+  *text = value;
+  return true;
+}
+
+std::string name_of(Subsampling sampling) {
+  return sampling == Subsampling::s444 ? "444" : sampling == Subsampling::s422 ? "422" : "420";
+}
+
 std::vector<std::byte> encode_turbo(const Mode& mode, Subsampling sampling, int quality,
                                     const Image& image) {
   test::LibjpegOptions options;
@@ -98,7 +113,7 @@ std::vector<std::byte> encode_zerorun(const Mode& mode, Subsampling sampling, in
   return jpeg;
 }
 
-/// Bytes of the only scan of a JPEG stream: behind the SOS segment, before EOI. 0: there is none.
+/// Bytes of the scans of a JPEG stream: behind the first SOS segment, before EOI. 0: there is none.
 double scan_bytes(std::span<const std::byte> jpeg) {
   const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(jpeg[i]); };
   for (std::size_t i = 2; i + 4 < jpeg.size();) {
@@ -122,16 +137,36 @@ double log_bytes_at(const Curve& curve, Metric metric, double score) {
   return std::log(a.bytes) + part * (std::log(b.bytes) - std::log(a.bytes));
 }
 
+/// The score that goes with one of SSIMULACRA2; at the ends of the curve that of the end.
+double score_at(const Curve& curve, Metric metric, double of_ssimulacra2) {
+  std::size_t upper = 1;
+  while (upper + 1 < curve.size() && curve[upper].scores[ssimulacra2] < of_ssimulacra2) ++upper;
+  const Scores &a = curve[upper - 1].scores, &b = curve[upper].scores;
+  const double span = b[ssimulacra2] - a[ssimulacra2];
+  const double part = span > 1e-12 ? (of_ssimulacra2 - a[ssimulacra2]) / span : 0.0;
+  return a[metric] + std::clamp(part, 0.0, 1.0) * (b[metric] - a[metric]);
+}
+
+std::vector<std::byte> encode(const Mode& mode, Subsampling sampling, int quality,
+                              const Image& image) {
+  std::vector<std::byte> jpeg =
+      mode.encoder == "turbo"     ? encode_turbo(mode, sampling, quality, image)
+      : mode.encoder == "zerorun" ? encode_zerorun(mode, sampling, quality, image)
+                                  : encode_by(mode.peer, name_of(sampling), quality, image);
+  return mode.recode.empty() || jpeg.empty() ? jpeg : recode_by(mode.recode, jpeg);
+}
+
 }  // namespace
 
 std::optional<Mode> parse_mode(const std::string& text, std::string& error) {
   Mode mode;
   mode.text = text;
   const std::size_t colon = text.find(':');
-  const std::string encoder = text.substr(0, colon);
-  mode.is_turbo = encoder == "turbo";
-  if (!mode.is_turbo && encoder != "zerorun") {
-    error = "'" + text + "' begins with neither turbo nor zerorun";
+  mode.encoder = text.substr(0, colon);
+  mode.peer = {mode.encoder == "jpegli", mode.encoder == "jpegli" ? "cjpegli" : "cjpeg", ""};
+  if (mode.encoder != "turbo" && mode.encoder != "zerorun" && mode.encoder != "jpegli" &&
+      mode.encoder != "mozjpeg") {
+    error = "'" + text + "' begins with none of turbo, zerorun, jpegli and mozjpeg";
     return std::nullopt;
   }
   std::istringstream options(colon == std::string::npos ? "" : text.substr(colon + 1));
@@ -139,19 +174,19 @@ std::optional<Mode> parse_mode(const std::string& text, std::string& error) {
     const std::size_t equal = option.find('=');
     const std::string key = option.substr(0, equal);
     const std::string value = equal == std::string::npos ? "" : option.substr(equal + 1);
-    if (!(key == "file" ? read_tables(value, mode) : set_option(key, value, mode.params))) {
+    if (!set_mode(key, value, mode)) {
       error = "'" + option + "' is no option of a mode";
       return std::nullopt;
     }
   }
-  mode.counts_files = mode.params.progressive;
   return mode;
 }
 
-std::optional<double> saved_percent(const Curve& base, const Curve& other, Metric metric) {
+std::optional<double> saved_percent(const Curve& base, const Curve& other, Metric metric,
+                                    const Band& band) {
   if (base.size() < 2 || other.size() < 2) return std::nullopt;
-  const double low = std::max(base.front().scores[metric], other.front().scores[metric]);
-  const double high = std::min(base.back().scores[metric], other.back().scores[metric]);
+  const double low = std::max(other.front().scores[metric], score_at(base, metric, band.low));
+  const double high = std::min(other.back().scores[metric], score_at(base, metric, band.high));
   if (!(high >= low)) return std::nullopt;  // NaN: the metric is not known
   constexpr int kSteps = 200;
   double sum = 0;
@@ -164,13 +199,11 @@ std::optional<double> saved_percent(const Curve& base, const Curve& other, Metri
 
 std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality,
                              const Image& image, const Meter& meter) {
-  const std::vector<std::byte> jpeg = mode.is_turbo
-                                          ? encode_turbo(mode, sampling, quality, image)
-                                          : encode_zerorun(mode, sampling, quality, image);
+  const std::vector<std::byte> jpeg = encode(mode, sampling, quality, image);
   test::Pixels pixels;
   if (jpeg.empty() || !test::libjpeg_pixels(jpeg, test::PixelOutput::rgb, true, pixels).clean())
     return std::nullopt;
-  return Point{mode.counts_files ? static_cast<double>(jpeg.size()) : scan_bytes(jpeg),
+  return Point{scan_bytes(jpeg), static_cast<double>(jpeg.size()),
                meter.measure({pixels.width, pixels.height, std::move(pixels.samples)})};
 }
 

@@ -9,39 +9,47 @@
 #include <utility>
 #include <vector>
 
-#include "tests/rd/metrics.hpp"
+#include "tests/rd/programs.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::rd {
 
-/// The bytes of a stream's scan or of all of it, and the scores of its decoded picture.
+/// The bytes of a stream's scans, and of the whole, and the scores of its decoded picture.
 struct Point {
-  double bytes = 0;
+  double bytes = 0, file_bytes = 0;
   Scores scores{};
 };
 
 using Curve = std::vector<Point>;  ///< of rising quality
 
-/// Percent of the bytes of `base` that `other` saves at equal score: the mean over the scores that
-/// both curves reach, of the logarithm of the bytes, linear between points. Nothing where the
-/// curves have no scores in common.
-std::optional<double> saved_percent(const Curve& base, const Curve& other, Metric metric);
+/// A part of a curve: from one score of SSIMULACRA2 to another.
+struct Band {
+  double low = -1e9, high = 1e9;
+};
 
-/// How a picture is encoded. Text: `turbo` (libjpeg-turbo) or `zerorun`, then options such as
-/// "zerorun:tune=photo,effort=best,huffman=optimal,tables=tuned" or "turbo:progressive".
+/// Percent of the bytes of `base` that `other` saves at equal score: the mean over the scores that
+/// both curves reach, of the logarithm of the bytes, linear between points. A band is that of
+/// `base`: by another metric, from the score that belongs to its low end. Nothing where the curves
+/// have no scores in common.
+std::optional<double> saved_percent(const Curve& base, const Curve& other, Metric metric,
+                                    const Band& band = {});
+
+/// How a picture is encoded. Text: `turbo` (libjpeg-turbo), `zerorun`, `jpegli` or `mozjpeg`, then
+/// options such as "zerorun:tune=photo,effort=best,huffman=optimal,tables=tuned" or
+/// "turbo:progressive".
 struct Mode {
-  std::string text;
-  bool is_turbo = false;
-  EncodeParams params;        ///< without quality and sampling
-  bool counts_files = false;  ///< all bytes of a stream, as with several scans
+  std::string text, encoder;
+  EncodeParams params;  ///< without quality and sampling
+  Peer peer;            ///< program=PATH and args=TEXT: of jpegli and mozjpeg
+  std::string recode;   ///< recode=COMMAND: what makes the stream that counts
   /// file=PATH: tables by sampling and quality, a line each: "420 85" and 128 numbers.
   std::map<std::pair<std::string, int>, std::array<QuantTable, 2>> tables;
 };
 /// The error is a sentence.
 std::optional<Mode> parse_mode(const std::string& text, std::string& error);
 
-/// Bytes between SOS and EOI, or of the stream, and the scores of the decoded picture.
-/// libjpeg-turbo decodes, with the accurate transform and fancy up-sampling.
+/// Bytes between the first SOS and EOI, and the scores of the decoded picture. libjpeg-turbo
+/// decodes, with the accurate transform and fancy up-sampling.
 std::optional<Point> measure(const Mode& mode, Subsampling sampling, int quality,
                              const Image& image, const Meter& meter);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace zerorun::rd {
 namespace {
@@ -154,12 +155,18 @@ std::vector<Size> ms_ssim_scales(Size size) {
   return sizes;
 }
 
+Scores no_scores() {
+  Scores scores;
+  scores.fill(std::numeric_limits<double>::quiet_NaN());
+  return scores;
+}
+
 Meter::Meter(const Image& original) : luma_(luma_of(original)), ssimulacra2_(original) {}
 
 Scores Meter::measure(const Image& distorted) const {
   const Plane luma = luma_of(distorted);
   const double blocks = static_cast<double>(hvs_blocks(luma.width)) * hvs_blocks(luma.height);
-  Scores scores{};
+  Scores scores = no_scores();
   scores[psnr] = peak_ratio(static_cast<double>(luma.v.size()), squared_differences(luma_, luma));
   add_similarities(luma_, luma, scores);
   scores[psnr_hvs_m] = peak_ratio(64 * blocks, masked_errors(luma_, luma));

@@ -10,11 +10,22 @@
 
 namespace zerorun::rd {
 
-enum Metric { psnr, ssim, ms_ssim, psnr_hvs_m, ssimulacra2, kMetrics };
-inline constexpr std::array<std::string_view, kMetrics> kMetricNames{"psnr_y", "ssim", "ms_ssim",
-                                                                     "psnr_hvs_m", "ssimulacra2"};
-/// All but the last are of luma. SSIM and MS-SSIM are in decibels: -10 log10(1 - x).
+enum Metric {
+  psnr,
+  ssim,
+  ms_ssim,
+  psnr_hvs_m,
+  ssimulacra2,
+  kOwnMetrics,
+  butteraugli = kOwnMetrics,  ///< by a program (programs.hpp)
+  kMetrics
+};
+inline constexpr std::array<std::string_view, kMetrics> kMetricNames{
+    "psnr_y", "ssim", "ms_ssim", "psnr_hvs_m", "ssimulacra2", "butteraugli"};
+/// The first four are of luma. SSIM and MS-SSIM are in decibels: -10 log10(1 - x). Butteraugli is
+/// the negative 3-norm, so that more is better; NaN: not measured.
 using Scores = std::array<double, kMetrics>;
+Scores no_scores();
 
 struct Size {
   int width = 0, height = 0;
@@ -96,8 +107,9 @@ class Ssimulacra2 {
 class Meter {
  public:
   explicit Meter(const Image& original);
-  /// `distorted` has the size of the original.
-  Scores measure(const Image& distorted) const;
+  virtual ~Meter() = default;
+  /// `distorted` has the size of the original. Own metrics alone.
+  virtual Scores measure(const Image& distorted) const;
 
  private:
   Plane luma_;

@@ -1,6 +1,7 @@
 // Rate and distortion: the metrics against numbers of others, and golden curves of our modes.
 // curves.tsv is renewed with ZERORUN_UPDATE_GOLDEN=1 where the test data is there.
 // SPDX-License-Identifier: MIT
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -95,8 +96,8 @@ std::filesystem::path golden_path() { return test::project_tests() / "rd/curves.
 Curves read_golden() {
   Curves out;
   for (const Row& row : test::read_tsv(golden_path())) {
-    Point point{std::stod(row.at("scan_bytes")), {}};
-    for (std::size_t m = 0; m < kMetrics; ++m)
+    Point point{std::stod(row.at("scan_bytes")), 0, no_scores()};
+    for (std::size_t m = 0; m < kOwnMetrics; ++m)
       point.scores[m] = std::stod(row.at(std::string(kMetricNames[m])));
     out[row.at("image") + "\t" + row.at("sampling") + "\t" + row.at("mode")].push_back(point);
   }
@@ -107,12 +108,12 @@ void write_golden(const Curves& curves) {
   std::ofstream out(golden_path());
   out.precision(8);
   out << "image\tsampling\tmode\tq\tscan_bytes";
-  for (const auto metric : kMetricNames) out << '\t' << metric;
+  for (std::size_t m = 0; m < kOwnMetrics; ++m) out << '\t' << kMetricNames[m];
   out << '\n';
   for (const auto& [key, curve] : curves)
     for (std::size_t i = 0; i < curve.size(); ++i) {
       out << key << '\t' << kQualities[i] << '\t' << curve[i].bytes;
-      for (const double score : curve[i].scores) out << '\t' << score;
+      for (std::size_t m = 0; m < kOwnMetrics; ++m) out << '\t' << curve[i].scores[m];
       out << '\n';
     }
 }
@@ -126,13 +127,13 @@ TEST(RateDistortion, NoModeLosesAgainstItsGoldenCurves) {
     const auto before = golden.find(key);
     ASSERT_TRUE(before != golden.end()) << key << " is not in " << golden_path();
     auto& [sum, count] = sums[key.substr(key.rfind('\t') + 1)];
-    for (std::size_t m = 0; m < kMetrics; ++m)
+    for (std::size_t m = 0; m < kOwnMetrics; ++m)
       sum[m] += saved(before->second, curve, static_cast<Metric>(m));
     ++count;
   }
   ASSERT_EQ(sums.size(), modes().size());
   for (const auto& [mode, sum] : sums)
-    for (std::size_t m = 0; m < kMetrics; ++m)
+    for (std::size_t m = 0; m < kOwnMetrics; ++m)
       EXPECT_GT(sum.first[m] / sum.second, -0.3) << mode << " by " << kMetricNames[m];
 }
 
@@ -205,7 +206,8 @@ TEST(RateDistortion, ExactHasTheBytesOfLibjpeg) {
           measure(mode_of("turbo:huffman=" + huffman), Subsampling::s420, 80, image, meter);
       ASSERT_TRUE(ours && theirs);
       EXPECT_EQ(ours->bytes, theirs->bytes) << name;
-      EXPECT_EQ(ours->scores, theirs->scores) << name;
+      for (std::size_t m = 0; m < kOwnMetrics; ++m)
+        EXPECT_EQ(ours->scores[m], theirs->scores[m]) << name;
     }
   }
 }
@@ -233,6 +235,77 @@ TEST(Metrics, AgreeWithTheReferenceImplementations) {
   EXPECT_GE(compared, 4);
 }
 
+TEST(Metrics, ButteraugliAgreesWithTheReferenceImplementation) {
+  if (!test_data()) GTEST_SKIP() << kNoTestData;
+  if (!output_of("command -v butteraugli_main")) GTEST_SKIP() << "no butteraugli_main";
+  const auto table = *test_data() / "rd/peers.tsv";
+  const auto image = read_image((*test_data() / "kodak/kodim01.png").string());
+  if (!image || !std::filesystem::exists(table)) GTEST_SKIP() << "no " << table;
+  const Judge judge(*image, {"butteraugli_main", ""});
+  for (const Row& row : test::read_tsv(table)) {
+    if (row.at("image") != "k01" || row.at("encoder") != "turbo_std" || row.at("q") != "90")
+      continue;
+    const auto sampling = row.at("sampling") == "420" ? Subsampling::s420 : Subsampling::s444;
+    const auto point = measure(mode_of("turbo"), sampling, 90, *image, judge);
+    ASSERT_TRUE(point);
+    EXPECT_NEAR(point->scores[butteraugli], -std::stod(row.at("butteraugli_3norm")), 0.03);
+  }
+}
+
+/// A shell script that stands for another program.
+std::string script(const ScratchFolder& folder, const std::string& name, const std::string& text) {
+  const std::string path = folder.file(name);
+  std::ofstream(path) << "#!/bin/sh\n" << text << '\n';
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST(Programs, ScoresAreKeptByContent) {
+  const ScratchFolder folder;
+  const std::string calls = folder.file("calls");
+  const std::string program =
+      script(folder, "judge", "echo >>" + calls + "; echo 9.5; echo '3-norm: 1.25'");
+  const Image image{32, 32, test::make_picture(test::Content::photo, 32, 32, 3, 1)};
+  Image other = image;
+  other.rgb[5] ^= 16;
+  std::filesystem::create_directory(folder.file("kept"));
+  for (int run = 0; run < 2; ++run) {
+    const Judge judge(image, {program, folder.file("kept")});
+    EXPECT_EQ(judge.measure(image)[butteraugli], -1.25);
+    const Scores scores = judge.measure(other);
+    EXPECT_EQ(scores[butteraugli], -1.25);
+    EXPECT_NEAR(scores[psnr], Meter(image).measure(other)[psnr], 1e-6);
+  }
+  EXPECT_EQ(std::filesystem::file_size(calls), 2) << "one line for each picture";
+  const Judge none(image, {"", folder.file("kept")});
+  EXPECT_TRUE(std::isnan(none.measure(other)[butteraugli]));
+  const Judge failing(image, {script(folder, "fails", "exit 1"), folder.file("kept") + "/none"});
+  EXPECT_TRUE(std::isnan(failing.measure(other)[butteraugli]));
+}
+
+TEST(Programs, PeersAndRecodersMakeStreams) {
+  const ScratchFolder folder;
+  const Image image{48, 32, test::make_picture(test::Content::photo, 48, 32, 3, 1)};
+  const Meter meter(image);
+  const auto file_bytes = [&](const std::string& mode) {
+    const auto point = measure(mode_of(mode), Subsampling::s420, 80, image, meter);
+    return point ? point->file_bytes : 0;
+  };
+  const double whole = file_bytes("turbo");
+  ASSERT_GT(whole, 0);
+  const std::string kept = folder.file("kept.jpg");
+  EXPECT_EQ(file_bytes("turbo:recode=tee " + kept), whole);
+  const std::string last = "; for a; do last=$a; done; ";
+  const auto peer = script(folder, "peer",
+                           "echo $* >" + folder.file("args") + last + "cp " + kept + " \"$last\"");
+  EXPECT_EQ(file_bytes("jpegli:args=-p 0,program=" + peer), whole);
+  std::string words;
+  std::getline(std::ifstream(folder.file("args")), words);
+  EXPECT_EQ(words.rfind("-q 80 --chroma_subsampling=420 -p 0 /", 0), 0) << words;
+  EXPECT_EQ(file_bytes("mozjpeg:program=false"), 0);
+  EXPECT_EQ(file_bytes("turbo:recode=false"), 0);
+}
+
 TEST(Metrics, TheSamePictureIsPerfectAndNoiseIsWorse) {
   const Image image{64, 48, test::make_picture(test::Content::photo, 64, 48, 3, 1)};
   const Meter meter(image);
@@ -245,7 +318,7 @@ TEST(Metrics, TheSamePictureIsPerfectAndNoiseIsWorse) {
       noisy.rgb[i] = static_cast<std::uint8_t>(
           std::min(255, noisy.rgb[i] + (i * 7919 % 3 == 0 ? amplitude : 0)));
     const Scores scores = meter.measure(noisy);
-    for (std::size_t m = 0; m < kMetrics; ++m) EXPECT_LT(scores[m], same[m]) << kMetricNames[m];
+    for (std::size_t m = 0; m < kOwnMetrics; ++m) EXPECT_LT(scores[m], same[m]) << kMetricNames[m];
     EXPECT_LT(scores[ssimulacra2], last);
     last = scores[ssimulacra2];
   }
@@ -254,15 +327,33 @@ TEST(Metrics, TheSamePictureIsPerfectAndNoiseIsWorse) {
 TEST(SavedPercent, IsTheShareOfTheBytes) {
   Curve base, half;
   for (int i = 1; i <= 4; ++i) {
-    Point point{1000.0 * i * i, {}};
+    Point point{1000.0 * i * i, 0, no_scores()};
     point.scores.fill(10.0 * i);
     base.push_back(point);
     point.bytes /= 2;
     half.push_back(point);
   }
-  for (std::size_t m = 0; m < kMetrics; ++m) {
+  for (std::size_t m = 0; m < kOwnMetrics; ++m) {
     EXPECT_NEAR(saved(base, half, static_cast<Metric>(m)), 50, 1e-9);
     EXPECT_NEAR(saved(half, base, static_cast<Metric>(m)), -100, 1e-9);
+  }
+}
+
+/// The base saves nothing below score 20 of SSIMULACRA2, and half above it.
+TEST(SavedPercent, HasBands) {
+  Curve base, other;
+  for (int i = 1; i <= 4; ++i) {
+    Point point{1000.0 * i, 0, no_scores()};
+    point.scores.fill(10.0 * i);
+    point.scores[butteraugli] = -5 + i;  // another scale
+    base.push_back(point);
+    if (i > 2) point.bytes /= 2;
+    other.push_back(point);
+  }
+  for (const Metric metric : {ssimulacra2, butteraugli}) {
+    EXPECT_NEAR(saved_percent(base, other, metric, {5, 20}).value_or(-1), 0, 1e-9);
+    EXPECT_NEAR(saved_percent(base, other, metric, {30, 99}).value_or(-1), 50, 1e-9);
+    EXPECT_FALSE(saved_percent(base, {}, metric, {30, 99}));
   }
 }
 

@@ -1,44 +1,48 @@
 #!/usr/bin/env python3
 """Trains quantisation tables, one quality after another: multiplies the tables of a start file by
-smooth functions of the frequency and keeps what makes files smaller at equal quality.
+smooth functions of the frequency and follows what makes files smaller at equal quality.
 
     train_tables.py --rd build/release/tests/rd/zerorun_rd --start tables.json --out trained.json \\
-        --sampling 420 photo1.png photo2.png ...
+        --sampling 420 --cache scores photo1.png photo2.png ...
 
-The goal is the mean of SSIMULACRA2 with a part of PSNR, MS-SSIM and PSNR-HVS-M, less what each
-picture loses by any of them beyond a limit, so that the tables are not made for one metric or one
-picture. A picture has at least 256 pixels on both sides: SSIMULACRA2 means something else below.
-The training pictures should not be those that the result is judged by. tests/rd/write_tables.py
-makes the source of the codec from the result; its text describes the file format."""
+The goal is the mean of what SSIMULACRA2 and butteraugli's 3-norm say is saved, with a small part of
+MS-SSIM and PSNR-HVS-M, less what each picture loses beyond a limit, so that the tables are not made
+for one metric or one picture. In a round each function is tried up and down; the parabola through
+the three goals gives its step, and all steps together are taken as far as they help. Then the table
+is scaled to the bytes that the start has at this quality, so that qualities keep their meaning. A
+picture has at least 256 pixels on both sides: SSIMULACRA2 means something else below. With --cache a
+run that was stopped goes on soon: it measures nothing twice. The training pictures should not be
+those that the result is judged by. tests/rd/write_tables.py makes the source of the codec from the
+result; its text describes the file format."""
 # SPDX-License-Identifier: MIT
 import argparse
 import csv
 import json
 import math
+import os
 import subprocess
 import tempfile
 
-METRICS = ("psnr_y", "ms_ssim", "psnr_hvs_m", "ssimulacra2")
-BASE_QUALITIES = (25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 84, 88, 90, 92, 94, 96, 97, 98)
-NODES = (0, 1, 2, 3, 5, 7, 10, 14)  # of u + v: a hat function stands on each
+METRICS = ("ms_ssim", "psnr_hvs_m", "ssimulacra2", "butteraugli")
+BASE_QUALITIES = (20, 27, 34, 40, 45, 50, 55, 60, 65, 70, 75, 80, 84, 88, 90, 92, 94, 96, 97, 98, 99)
+NODES = {"luma": (0, 1, 2, 4, 7, 11), "chroma": (0, 1, 2, 4, 8)}  # of u + v: a hat stands on each
 
 
-def basis(u, v):
+def basis(component, u, v):
     """Functions of the frequency (u, v), from 0 to 1."""
-    out = {}
-    for i, node in enumerate(NODES):
-        below = NODES[i - 1] if i > 0 else node - 1
-        above = NODES[i + 1] if i + 1 < len(NODES) else node + 1
+    out, nodes = {}, NODES[component]
+    for i, node in enumerate(nodes):
+        below = nodes[i - 1] if i > 0 else node - 1
+        above = nodes[i + 1] if i + 1 < len(nodes) else 99
         side = (u + v - below) / (node - below), (above - u - v) / (above - node)
-        out[f"sum {node}"] = max(0.0, min(1.0, *side))
+        last = u + v >= node and i + 1 == len(nodes)
+        out[f"sum {node}"] = 1.0 if last else max(0.0, min(1.0, *side))
     out["diagonal"] = 0.0 if u + v == 0 else 2.0 * min(u, v) / (u + v)
-    out["all"] = 1.0
     return out
 
 
-FUNCTIONS = [basis(i % 8, i // 8) for i in range(64)]
-PARAMETERS = [("chroma", "all")] + [(component, name) for component in ("luma", "chroma")
-                                    for name in FUNCTIONS[0] if name != "all"]
+FUNCTIONS = {c: [basis(c, i % 8, i // 8) for i in range(64)] for c in NODES}
+PARAMETERS = [(c, name) for c in NODES for name in FUNCTIONS[c][0]]
 
 
 def at_quality(tables, name, quality):
@@ -50,11 +54,11 @@ def at_quality(tables, name, quality):
             for a, b in zip(tables[name][upper - 1], tables[name][upper])]
 
 
-def changed(row, component, parameters):
-    """A table times exp(sum of parameter * function)."""
-    return [min(255 * 16, max(16, entry * math.exp(
-        sum(parameters.get((component, name), 0.0) * value for name, value in functions.items()))))
-            for entry, functions in zip(row, FUNCTIONS)]
+def changed(rows, parameters):
+    """Tables of both components times exp(sum of parameter * function); "all" is a function too."""
+    return {c: [min(255 * 16, max(16, entry * math.exp(parameters.get("all", 0.0) + sum(
+        parameters.get((c, name), 0.0) * value for name, value in functions.items()))))
+                for entry, functions in zip(rows[c], FUNCTIONS[c])] for c in rows}
 
 
 def falling(rows):
@@ -66,23 +70,24 @@ def falling(rows):
 
 
 class Judge:
-    """What tables save at one quality, against libjpeg-turbo."""
+    """What tables save, against libjpeg-turbo."""
 
     def __init__(self, options):
         self.options = options
-        self.calls = 0
-        self.base = self.curves(["turbo:huffman=optimal"], BASE_QUALITIES)
+        self.base = self.curves(["turbo:huffman=optimal"], BASE_QUALITIES)["turbo:huffman=optimal"]
 
     def curves(self, modes, qualities):
+        """By mode and picture."""
         options = self.options
         with tempfile.NamedTemporaryFile("r", suffix=".tsv") as points:
             subprocess.run(
                 [options.rd, *options.pictures, "--modes", *modes, "--samplings", options.sampling,
                  "--qualities", ",".join(map(str, qualities)), "--threads", str(options.threads),
-                 "--points", points.name], check=True, stdout=subprocess.DEVNULL)
+                 "--cache", options.cache, "--points", points.name],
+                check=True, stdout=subprocess.DEVNULL)
             out = {}
             for row in csv.DictReader(points, delimiter="\t"):
-                out.setdefault(row["image"], []).append(
+                out.setdefault(row["mode"], {}).setdefault(row["image"], []).append(
                     {name: float(row[name]) for name in ("scan_bytes", *METRICS)})
         return out
 
@@ -97,76 +102,94 @@ class Judge:
         low, high = math.log(a["scan_bytes"]), math.log(b["scan_bytes"])
         return low + part * (high - low)
 
-    def savings(self, quality, luma, chroma):
-        """Percent saved by each metric, for each picture."""
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-            numbers = [min(255, max(1, round(n / 16))) for n in luma + chroma]
-            print(self.options.sampling, quality, *numbers, file=file)
-            file.flush()
-            found = self.curves(
-                [f"zerorun:tune=photo,effort=best,huffman=optimal,file={file.name}"], [quality])
-        self.calls += 1
-        return [{metric: 100 * (1 - math.exp(math.log(points[0]["scan_bytes"]) -
-                                             self.base_bytes(image, metric, points[0][metric])))
-                 for metric in METRICS} for image, points in found.items()]
+    def goals(self, quality, trials):
+        """Of each pair of tables: the goal, the mean of each metric, and of the bytes' logarithm."""
+        with tempfile.TemporaryDirectory() as folder:
+            modes = []
+            for i, tables in enumerate(trials):
+                numbers = [min(255, max(1, round(n / 16)))
+                           for n in tables["luma"] + tables["chroma"]]
+                with open(f"{folder}/{i}", "w", encoding="utf-8") as file:
+                    print(self.options.sampling, quality, *numbers, file=file)
+                modes.append(f"{self.options.mode},huffman=optimal,file={folder}/{i}")
+            found = self.curves(modes, [quality])
+        return [self.goal(found[mode]) for mode in modes]
 
-    def goal(self, quality, luma, chroma):
-        limits = {"psnr_y": (0.25, 0), "ms_ssim": (0.7, 1), "psnr_hvs_m": (0.4, -4),
-                  "ssimulacra2": (0.5, 10 if self.options.sampling == "420" else 8)}
-        saved = self.savings(quality, luma, chroma)
+    def goal(self, found):
+        options = self.options
+        saved = [{m: 100 * (1 - math.exp(math.log(points[0]["scan_bytes"]) -
+                                         self.base_bytes(image, m, points[0][m])))
+                  for m in METRICS} for image, points in found.items()]
         mean = {m: sum(s[m] for s in saved) / len(saved) for m in METRICS}
-        goal = mean["ssimulacra2"] + self.options.others * (
-            mean["psnr_y"] + 1.5 * mean["ms_ssim"] + mean["psnr_hvs_m"])
-        for metric, (weight, limit) in limits.items():
-            goal -= weight * sum(max(0.0, limit - s[metric]) for s in saved) / len(saved)
-        worst = {m: round(min(s[m] for s in saved), 1) for m in METRICS}
-        return goal, {m: round(x, 2) for m, x in mean.items()}, worst
+        part = options.ssimulacra2
+        goal = part * mean["ssimulacra2"] + (1 - part) * mean["butteraugli"] + options.others * (
+            mean["ms_ssim"] + mean["psnr_hvs_m"])
+        for metric in ("ssimulacra2", "butteraugli"):
+            goal -= 0.3 * sum(max(0.0, options.least - s[metric]) for s in saved) / len(saved)
+        mean = {m: round(x, 2) for m, x in mean.items()}
+        size = sum(math.log(points[0]["scan_bytes"]) for points in found.values()) / len(saved)
+        return goal, mean, size
 
 
-def train_quality(judge, rows, quality, steps):
-    """Returns parameters from which no step leads to a better goal, as far as `steps` go."""
-    def tried(trial):
-        return judge.goal(quality, *(changed(rows[c], c, trial) for c in ("luma", "chroma")))
+def train_quality(judge, rows, quality, nearest):
+    """Parameters that change the tables `rows` for a better goal, with the bytes that they have.
+    `nearest`: those of another quality, taken as the first ones if they help."""
+    options = judge.options
+    found = judge.goals(quality, [rows, changed(rows, {"all": 0.1}), changed(rows, nearest)])
+    first_size = found[0][2]
+    trend = (found[1][0] - found[0][0]) / (found[1][2] - first_size)
 
-    parameters = {}
-    best, mean, worst = tried(parameters)
-    print("quality", quality, "start", round(best, 3), mean, worst, flush=True)
-    for step in steps:
-        for parameter in PARAMETERS:
-            for sign in (1, -1):
-                trial = dict(parameters)
-                trial[parameter] = trial.get(parameter, 0.0) + sign * step
-                goal, mean, worst = tried(trial)
-                if goal > best + 0.01:
-                    best, parameters = goal, trial
-                    print(judge.calls, quality, parameter, round(trial[parameter], 3),
-                          round(best, 3), mean, worst, flush=True)
-                    break
+    def tried(trials):
+        """Goals as they would be with the first bytes: what is saved goes with quality too."""
+        return [(goal - trend * (size - first_size), mean, size) for goal, mean, size in
+                judge.goals(quality, [changed(rows, trial) for trial in trials])]
+
+    found = tried([{}, nearest])
+    parameters = dict(nearest) if found[1][0] > found[0][0] else {}
+    best, mean, _ = max(found, key=lambda f: f[0])
+    print("quality", quality, "start", round(best, 3), mean, flush=True)
+    for step in options.steps:
+        probes = [{**parameters, p: parameters.get(p, 0.0) + sign * step}
+                  for p in PARAMETERS for sign in (1, -1)]
+        found = tried(probes)
+        steps = {}
+        for i, p in enumerate(PARAMETERS):
+            up, down = found[2 * i][0] - best, found[2 * i + 1][0] - best
+            bend = up + down  # twice the parabola's height at one step
+            wanted = (up - down) / (-2 * bend) if bend < -0.02 else (up > down) * 4 - 2
+            steps[p] = step * max(-2.0, min(2.0, wanted)) if max(up, down) > 0.01 else 0.0
+        parts = (0.4, 0.7, 1.0)
+        trials = [{p: parameters.get(p, 0.0) + part * steps[p] for p in PARAMETERS}
+                  for part in parts]
+        found = tried(trials)
+        at = max(range(len(parts)), key=lambda i: found[i][0])
+        if found[at][0] > best:
+            (best, mean, size), parameters = found[at], trials[at]
+            slope = 0.75  # of bytes by steps, about
+            parameters = {**parameters, "all": parameters.get("all", 0.0) + (size - first_size) / slope}
+            best, mean, size = tried([parameters])[0]
+        print(quality, step, parts[at], round(best, 3), mean, round(size - first_size, 4),
+              {" ".join(p) if isinstance(p, tuple) else p: round(x, 2)
+               for p, x in parameters.items()}, flush=True)
     return parameters
 
 
 def train(options):
+    os.makedirs(options.cache, exist_ok=True)
     with open(options.start, encoding="utf-8") as file:
-        start = json.load(file)
+        out = json.load(file)
     judge = Judge(options)
-    names = {component: f"{component}_{options.sampling}" for component in ("luma", "chroma")}
-    order = [int(q) for q in options.qualities.split(",")]
+    names = {component: f"{component}_{options.sampling}" for component in NODES}
     found = {}
-    for quality in order:
-        rows = {c: at_quality(start, name, quality) for c, name in names.items()}
-        found[quality] = train_quality(judge, rows, quality, options.steps)
-        out = {"qualities": [q for q in start["qualities"] if q < min(found)] + sorted(found) +
-                            [q for q in start["qualities"] if q > max(found)]}
-        for name in (n for n in start if n != "qualities"):
-            out[name] = [at_quality(start, name, q) for q in out["qualities"]]
-        for component, name in names.items():
-            nearest = [found[min(found, key=lambda f: abs(f - q))] for q in out["qualities"]]
-            out[name] = falling([changed(row, component, parameters)
-                                 for row, parameters in zip(out[name], nearest)])
-        for name in (n for n in start if n != "qualities"):
-            out[name] = [[round(entry) for entry in row] for row in out[name]]
+    for quality in (int(q) for q in options.qualities.split(",")):
+        rows = {c: at_quality(out, name, quality) for c, name in names.items()}
+        nearest = found[min(found, key=lambda f: abs(f - quality))] if found else {}
+        found[quality] = train_quality(judge, rows, quality, nearest)
+        at = out["qualities"].index(quality)
+        for component, row in changed(rows, found[quality]).items():
+            out[names[component]][at] = [round(entry) for entry in row]
         with open(options.out, "w", encoding="utf-8") as file:
-            json.dump(out, file)
+            json.dump({**out, **{name: falling(out[name]) for name in names.values()}}, file)
 
 
 if __name__ == "__main__":
@@ -176,12 +199,18 @@ if __name__ == "__main__":
     parser.add_argument("--start", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--sampling", choices=("420", "444"), required=True)
-    parser.add_argument("--qualities", default="80,65,50,90,95",
-                        help="where tables are trained")
+    parser.add_argument("--cache", required=True, help="a folder for scores")
+    parser.add_argument("--mode", default="zerorun:tune=photo,effort=best")
+    parser.add_argument("--qualities", default="80,90,95,65,50,98",
+                        help="where tables are trained: qualities of the start")
     parser.add_argument("--steps", type=lambda text: [float(x) for x in text.split(",")],
-                        default=[0.16, 0.1], help="how far a parameter goes, one round each")
-    parser.add_argument("--others", type=float, default=0.1,
-                        help="what the other metrics count beside SSIMULACRA2")
+                        default=[0.15, 0.12], help="how far a parameter goes, one round each")
+    parser.add_argument("--ssimulacra2", type=float, default=0.5,
+                        help="what SSIMULACRA2 counts, beside butteraugli")
+    parser.add_argument("--others", type=float, default=0.05,
+                        help="what MS-SSIM and PSNR-HVS-M count")
+    parser.add_argument("--least", type=float, default=12.0,
+                        help="percent that each picture should save by both")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("pictures", nargs="+")
     train(parser.parse_args())

@@ -56,7 +56,8 @@ class BenchSizeTest(ProgramTest):
         report, text = self.bench("--scans", "baseline,progressive", "--operation", "encode", "--restart", "none")
         self.assertEqual([c["progressive"] for c in report["cases"]], [False, True])
         case = report["cases"][1]
-        self.assertEqual({row["coder"].split()[0] for row in case["rows"]} - {"zerorun", "libjpeg-turbo"}, set())
+        for row in case["rows"]:
+            self.assertTrue(row["coder"].startswith(("zerorun", "libjpeg-turbo")), row["id"])
         self.assertEqual([note.split(":")[0] for note in case["notes"]], ["FFmpeg", "stages"])
         sizes = {row["coder"].split()[0]: row["stream_bytes"] for row in case["rows"]}
         self.assertAlmostEqual(sizes["zerorun"] * 3, pathlib.Path(out).stat().st_size, 3)

@@ -234,7 +234,6 @@ void Player::handle(const SDL_Event& event) {
 
 void Player::handle_window(const SDL_WindowEvent& event) {
   needs_draw_ = true;
-  if (event.event == SDL_WINDOWEVENT_RESIZED) window_.was_resized();
   if (event.event == SDL_WINDOWEVENT_DISPLAY_CHANGED || event.event == SDL_WINDOWEVENT_SIZE_CHANGED)
     window_.update_scale();
   if (event.event == SDL_WINDOWEVENT_SIZE_CHANGED) take_picture();
@@ -325,7 +324,6 @@ Exit play_in_window(const PlayOptions& asked) {
     auto player = std::make_unique<Player>(options, *session, window);
     auto next = play(*player, options);
     if (next == nullptr) {
-      window.remember_size();
       if (signals::must_stop_now()) fail(Exit::failed, "stopped");
       print_report(player->report(), options.json);
       return Exit::done;

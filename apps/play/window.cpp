@@ -1,82 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "apps/play/window.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "apps/common/failure.hpp"
+#include "apps/common/text.hpp"
 
 namespace zerorun::app {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// The XDG specification says that a relative path is to be ignored.
-fs::path absolute_variable(const char* name) {
-  const char* value = std::getenv(name);
-  const fs::path path(value == nullptr ? "" : value);
-  return path.is_absolute() ? path : fs::path();
-}
-
-bool is_sensible(SDL_Point size) {
-  constexpr int kLeast = 64, kMost = 32767;  // X11 has no larger windows
-  return std::min(size.x, size.y) >= kLeast && std::max(size.x, size.y) <= kMost;
-}
-
-/// "zerorun/window" in the folder for state of the XDG base directories; empty if there is none.
-std::string window_state_file() {
-  fs::path folder = absolute_variable("XDG_STATE_HOME");
-  if (folder.empty()) {
-    folder = absolute_variable("HOME");
-    if (folder.empty()) return {};
-    folder = folder / ".local" / "state";
-  }
-  return folder / "zerorun" / "window";
-}
-
-/// Nullopt if the file is missing, cannot be read or holds no size.
-std::optional<SDL_Point> remembered_window_size() {
-  std::ifstream file(window_state_file());
-  SDL_Point size{};
-  if (!(file >> size.x >> size.y) || !is_sensible(size)) return std::nullopt;
-  return size;
-}
-
-void remember_window_size(SDL_Point size) {
-  const fs::path path = window_state_file();
-  if (path.empty() || !is_sensible(size)) return;
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  // A name of its own: two players may close at the same time.
-  const fs::path part = path.string() + "." + std::to_string(getpid());
-  {
-    std::ofstream file(part);
-    if (!(file << size.x << ' ' << size.y << '\n' << std::flush)) {
-      file.close();
-      fs::remove(part, error);
-      return;
-    }
-  }
-  fs::rename(part, path, error);
-  if (error) fs::remove(part, error);
-}
-
 constexpr double kUsualDpi = 96.0, kLargestScale = 8.0;
 
-/// A positive decimal number; 0 for anything else.
+/// A positive number; 0 for anything else.
 double positive(const char* text) {
-  if (text == nullptr) return 0;
-  const std::string_view word(text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
+  const auto value = parse_number<double>(text == nullptr ? "" : text);
+  return value && std::isfinite(*value) && *value > 0 ? *value : 0;
 }
 
 /// Device pixels for each unit of the window's size, which Wayland and macOS scale.
@@ -116,16 +57,12 @@ bool is_invisible(std::string_view driver) {
   return driver == "offscreen" || driver == "dummy" || driver == "evdev";
 }
 
-/// The size of the picture, reduced to fit on the screen; or as large as fits into the window that
-/// the user chose last.
+/// The size of the picture, reduced to fit on the screen.
 SDL_Point fitting_size(int width, int height) {
   SDL_Rect screen{0, 0, 1280, 720};
   SDL_GetDisplayUsableBounds(0, &screen);
   constexpr double kShare = 0.9;  // the rest is for frames and bars of the desktop
-  double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
-  if (const auto last = remembered_window_size())
-    scale = std::min(1.0 * std::min(last->x, screen.w) / width,
-                     1.0 * std::min(last->y, screen.h) / height);
+  const double scale = std::min({1.0, kShare * screen.w / width, kShare * screen.h / height});
   constexpr int kLeastWidth = 480, kLeastHeight = 270;  // the information must fit
   return {std::max(static_cast<int>(width * scale + 0.5), std::min(kLeastWidth, screen.w)),
           std::max(static_cast<int>(height * scale + 0.5), std::min(kLeastHeight, screen.h))};
@@ -186,18 +123,6 @@ SDL_FPoint Window::mouse() const {
 void Window::toggle_full_screen() {
   const bool is_full = (SDL_GetWindowFlags(window_.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
   SDL_SetWindowFullscreen(window_.get(), is_full ? 0u : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
-}
-
-void Window::was_resized() {
-  constexpr Uint32 kOthers = SDL_WINDOW_FULLSCREEN_DESKTOP | SDL_WINDOW_MAXIMIZED;
-  if ((SDL_GetWindowFlags(window_.get()) & kOthers) != 0) return;
-  SDL_Point size{};
-  SDL_GetWindowSize(window_.get(), &size.x, &size.y);
-  chosen_size_ = size;
-}
-
-void Window::remember_size() const {
-  if (chosen_size_) remember_window_size(*chosen_size_);
 }
 
 }  // namespace zerorun::app

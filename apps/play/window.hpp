@@ -5,7 +5,6 @@
 #include <SDL.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace zerorun::app {
@@ -31,8 +30,8 @@ class SdlVideo {
 
 class Window {
  public:
-  /// A window for a picture of this size, as large as the last one if its size was remembered, and
-  /// smaller than the screen. Ends the command (exit 5) on errors.
+  /// A window for a picture of this size, smaller than the screen. Ends the command (exit 5) on
+  /// errors.
   Window(const std::string& title, int width, int height, bool full_screen);
 
   SDL_Renderer* renderer() const noexcept { return renderer_.get(); }
@@ -43,16 +42,11 @@ class Window {
   void update_scale();
   void set_title(const std::string& title) { SDL_SetWindowTitle(window_.get(), title.c_str()); }
   void toggle_full_screen();
-  /// Keeps the size for the next window, if the user has changed it.
-  void was_resized();
-  /// Nothing happens if the folder for it cannot be written.
-  void remember_size() const;
 
  private:
   SdlPtr<SDL_Window> window_;
   SdlPtr<SDL_Renderer> renderer_;
   double scale_ = 1.0;
-  std::optional<SDL_Point> chosen_size_;  // by the user
 };
 
 }  // namespace zerorun::app

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/syntax/scan_layout.hpp"
 #include "codec/syntax/bytes.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
@@ -95,16 +96,12 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
     places.dqt[static_cast<std::size_t>(d)] = out.size() - kBlockSize;
   }
 
-  std::vector<SofComponent> frame;
-  std::vector<SosComponent> scan;
-  for (int c = 0; c < header.components; ++c) {
-    const bool is_luma = c == 0;
-    frame.push_back(
-        {c + 1, is_luma ? header.h_max : 1, is_luma ? header.v_max : 1, is_luma ? 0 : 1});
-    scan.push_back({c + 1, is_luma ? 0 : 1, is_luma ? 0 : 1});
-  }
+  const auto components = static_cast<std::size_t>(header.components);
+  const SofComponent frame[kMaxComponents] = {
+      {1, header.h_max, header.v_max, 0}, {2, 1, 1, 1}, {3, 1, 1, 1}};
+  const SosComponent scan[kMaxComponents] = {{1, 0, 0}, {2, 1, 1}, {3, 1, 1}};
   put_sof(header.params->progressive ? marker::kSof2 : marker::kSof0, header.width, header.height,
-          frame, out);
+          {frame, components}, out);
   places.dht = {out.size(), out.size()};
   if (header.params->progressive) return places;
   for (int n = 0; n < 2 * destinations; ++n) {
@@ -113,7 +110,7 @@ HeaderPlaces write_header(const StreamHeader& header, Bytes& out) {
   }
   places.dht.end = out.size();
   if (header.restart_interval > 0) put_dri(header.restart_interval, out);
-  put_sos(scan, 0, 63, 0, 0, out);
+  put_sos({scan, components}, 0, 63, 0, 0, out);
   return places;
 }
 

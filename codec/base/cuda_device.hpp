@@ -37,9 +37,8 @@ class NearDevice {
 Result<std::byte*> allocate_pinned(std::size_t bytes);
 void release_pinned(std::byte* memory) noexcept;
 
-/// From now on every HostBuffer of the process gets pageable memory where there is no pinned
-/// memory: for a program that left the choice of the backend to the library, when its device
-/// breaks.
+/// From now on every HostBuffer of the process becomes pageable where there is no pinned memory:
+/// for a program that left the choice of the backend to the library, when its device breaks.
 void allow_pageable_instead();
 
 /// Ordinary memory, aligned to 64 bytes, for std::free(). `bytes` is a multiple of 64.

@@ -95,7 +95,7 @@ class FrameCommand {
     steps.loading = decodes_input(info) ? Step::decode_input : Step::load;
     steps.packing = compresses_output() ? Step::compress : Step::store;
     steps.load = [this, load = std::move(steps.load)](Job& job, int lane) {
-      // Pinned frames lie near the device that is going to read or write them.
+      // Pinned frames come from the device that is going to read or write them.
       const NearDevice near(device_set_->device_for(lane, {}).value_or(kCpuDevice));
       return load(job, lane);
     };

@@ -197,6 +197,12 @@ ZR_HD std::uint8_t limit_sample(std::uint32_t x) {
   return static_cast<std::uint8_t>(sample < 0 ? 0 : sample > 255 ? 255 : sample);
 }
 
+/// Every sample of a block of which only the DC is not 0: both passes reduce to one rounding.
+ZR_HD std::uint8_t flat_sample(std::int32_t dequantised_dc) {
+  const auto dc = static_cast<std::uint32_t>(dequantised_dc);
+  return limit_sample(descale(dc << kPass1Bits, kPass1Bits + 3));
+}
+
 /// Dequantised coefficients up to this magnitude keep every intermediate of the inverse transform
 /// exact in 32 bits: a pass-1 output is at most 7.51 * 2^13 * |x| < 2^31, and pass 2 needs its sums
 /// only modulo 2^28. Larger ones, which no encoder makes, take 64 bits.

@@ -12,8 +12,8 @@
 
 namespace zerorun {
 
-/// As long as it lives, pinned memory that this thread allocates lies on the NUMA node of the
-/// device. Negative: no device, anywhere. Objects nest.
+/// As long as it lives, this device allocates the pinned memory of this thread, so that no other
+/// one is started for it. Negative: any. Objects nest.
 class NearDevice {
  public:
   explicit NearDevice(int device) noexcept : before_(current()) { current() = device; }
@@ -32,13 +32,13 @@ class NearDevice {
   const int before_;
 };
 
-/// Near the device of NearDevice. Errors: cuda_not_built, no_device, out_of_memory, device_failure.
+/// By the device of NearDevice, for all devices. Errors: cuda_not_built, no_device, out_of_memory,
+/// device_failure.
 Result<std::byte*> allocate_pinned(std::size_t bytes);
 void release_pinned(std::byte* memory) noexcept;
 
-/// From now on every HostBuffer of the process gets pageable memory where there is no pinned
-/// memory: for a program that left the choice of the backend to the library, when its device
-/// breaks.
+/// From now on every HostBuffer of the process becomes pageable where there is no pinned memory:
+/// for a program that left the choice of the backend to the library, when its device breaks.
 void allow_pageable_instead();
 
 /// Ordinary memory, aligned to 64 bytes, for std::free(). `bytes` is a multiple of 64.

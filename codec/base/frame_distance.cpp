@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "codec/arith/color.hpp"
 #include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {
@@ -105,20 +104,9 @@ double window_ssim(const Sums& p, const Sums& q, const Sums& r, const Sums& s) {
   return (2 * a * b + kC1) * (2 * covariance + kC2) / ((a * a + b * b + kC1) * (variances + kC2));
 }
 
+/// JFIF's, of RGB.
 void luma_row(const ConstFrameView& frame, int y, std::vector<std::uint8_t>& row) {
-  const auto at = [&](int component) {
-    const ComponentLayout in = component_layout(frame.format, component, frame.width, frame.height);
-    const auto plane = static_cast<std::size_t>(in.plane);
-    return std::pair(frame.data[plane] + y * frame.stride_bytes[plane] + in.offset, in.step);
-  };
-  const auto [first, step] = at(0);  // luma, or red
-  if (!is_rgb(frame.format)) {
-    for (std::size_t x = 0; x < row.size(); ++x) row[x] = first[x * static_cast<unsigned>(step)];
-    return;
-  }
-  const std::uint8_t *green = at(1).first, *blue = at(2).first;
-  for (std::size_t x = 0, from = 0; x < row.size(); ++x, from += static_cast<unsigned>(step))
-    row[x] = rgb_to_y(first[from], green[from], blue[from]);
+  read_ycc_row(frame, y, row.data(), nullptr, nullptr);
 }
 
 void add_row(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b,

@@ -174,26 +174,20 @@ void to_ycc(const ColorUpsampleArgs& a, int last_row) {
     return;
   }
   PictureRows rows(a);
-  const int out_width = component_extent(a.frame.width, 1, want.h);
-  const std::size_t full_width = count(out_width * want.h);
-  std::vector<std::uint8_t> full(4 * full_width), out(2 * full_width);
-  for (int y = a.first_row; y < last_row; y += want.v) {
-    for (int i = 0; i < want.v; ++i) {
-      const auto row = rows.ycc(std::min(y + i, a.frame.height - 1));
-      if (y + i < a.frame.height) write_luma_row(a.frame, y + i, row.a);
-      const std::uint8_t* const chroma[2] = {row.b, row.c};
-      for (std::size_t c = 0; c < 2; ++c) {
-        std::uint8_t* line = full.data() + (2 * static_cast<std::size_t>(i) + c) * full_width;
-        const auto width = static_cast<std::size_t>(a.frame.width);
-        std::memcpy(line, chroma[c], width);
-        std::memset(line + width, line[width - 1], full_width - width);
-      }
-    }
-    for (std::size_t c = 0; c < 2; ++c)
-      box_filter_row(full.data() + c * full_width, full.data() + (2 + c) * full_width, want.h,
-                     want.v, out.data() + c * full_width, out_width);
-    write_chroma_row(a.frame, y / want.v, out.data(), out.data() + full_width);
-  }
+  const std::size_t stride = count(a.frame.width) + 3;  // a box has up to four samples
+  std::vector<std::uint8_t> lines(6 * stride);
+  resample_chroma(
+      a, last_row, lines.data(), stride,
+      [&](int y) {
+        const auto row = rows.ycc(std::min(y, a.frame.height - 1));
+        if (y < a.frame.height) write_luma_row(a.frame, y, row.a);
+        return std::array{row.b, row.c};
+      },
+      [](const std::uint8_t* row0, const std::uint8_t* row1, LumaFactors luma, std::uint8_t* out,
+         int width) { box_filter_row(row0, row1, luma.h, luma.v, out, width); },
+      [&](int cy, const std::uint8_t* cb, const std::uint8_t* cr, int) {
+        write_chroma_row(a.frame, cy, cb, cr);
+      });
 }
 
 }  // namespace

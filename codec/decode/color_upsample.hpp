@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstring>
+
 #include "codec/arith/resample.hpp"
 #include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
@@ -38,6 +41,32 @@ UpsampleFilter filter_of(const ColorUpsampleArgs& args, int c);
 
 /// A YCbCr frame whose samples are those of the stream: no filter is needed.
 bool stored_as_wanted(const ColorUpsampleArgs& args);
+
+/// YCbCr of another sampling than the stream's: rows of chroma at the size of the picture, then the
+/// encoder's box filter. `lines` holds six rows of `stride` bytes, of which the filter may read
+/// all. row(y) writes luma row y, where the picture has it, and returns Cb and Cr of that row or of
+/// the last one; box(row0, row1, factors, out, out_width); put(cy, cb, cr, width) writes a row.
+template <typename Row, typename Box, typename Put>
+void resample_chroma(const ColorUpsampleArgs& a, int last_row, std::uint8_t* lines,
+                     std::size_t stride, const Row& row, const Box& box, const Put& put) {
+  const LumaFactors want = luma_factors(native_subsampling(a.frame.format));
+  const int out_width = component_extent(a.frame.width, 1, want.h);
+  const auto width = static_cast<std::size_t>(a.frame.width);
+  const std::size_t more = static_cast<std::size_t>(out_width * want.h) - width;
+  for (int y = a.first_row; y < last_row; y += want.v) {
+    std::uint8_t* line = lines;
+    for (int i = 0; i < want.v; ++i)
+      for (const std::uint8_t* const chroma : row(y + i)) {
+        std::memcpy(line, chroma, width);
+        std::memset(line + width, line[width - 1], more);
+        line += stride;
+      }
+    std::uint8_t* const out = lines + 4 * stride;
+    for (std::size_t c = 0; c < 2; ++c)
+      box(lines + c * stride, lines + (2 + c) * stride, want, out + c * stride, out_width);
+    put(y / want.v, out, out + stride, out_width);
+  }
+}
 
 Status color_upsample_cpu(const ColorUpsampleArgs& args, Exec& exec);
 Status color_upsample_cuda(const ColorUpsampleArgs& args, Exec& exec);

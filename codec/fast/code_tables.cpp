@@ -26,7 +26,10 @@ void fill_direct(const HuffmanEncodeTables& tables, int t, int run, int offset, 
 
 }  // namespace
 
-void fill_code_tables(const HuffmanEncodeTables& tables, CodeTables& out) {
+void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out) {
+  HuffmanEncodeTables tables;
+  for (int t = 0; t < kEncodeTables; ++t)
+    fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables);
   for (int t = 0; t < kEncodeTables; ++t)
     for (int s = 0; s < 256; ++s)
       out.entry[kTokenLong + t * 256 + s] =
@@ -40,22 +43,6 @@ void fill_code_tables(const HuffmanEncodeTables& tables, CodeTables& out) {
     for (int s = 0; s < 256; ++s)
       ac[kTokenSymbol + s] = make_entry(tables.code[2 + t][s], tables.bits[2 + t][s]);
   }
-}
-
-void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out) {
-  HuffmanEncodeTables tables;
-  for (int t = 0; t < kEncodeTables; ++t)
-    fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables);
-  fill_code_tables(tables, out);
-}
-
-const CodeTables& standard_code_tables() {
-  static const auto kTables = [] {
-    CodeTables out;
-    fill_code_tables(standard_huffman_specs(), out);
-    return out;
-  }();
-  return kTables;
 }
 
 void add_symbol_counts(const TokenCounts& tokens, SymbolCounts& out) {

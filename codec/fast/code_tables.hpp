@@ -35,10 +35,7 @@ inline constexpr int kLengthBits = 6;
 struct CodeTables {
   std::uint32_t entry[kTokenKinds];
 };
-void fill_code_tables(const HuffmanEncodeTables& tables, CodeTables& out);
 void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out);
-/// For the tables of T.81 Annex K, made once.
-const CodeTables& standard_code_tables();
 
 struct TokenCounts {
   std::uint32_t count[kTokenKinds];

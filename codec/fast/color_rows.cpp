@@ -292,93 +292,46 @@ void join_packed_422(const ColorKernels& kernels, const ColorUpsampleArgs& a, in
              plane_row(a.plane[2], y), rows.data());
 }
 
-void join_semi_planar(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row) {
-  for (int y = a.first_row; y < last_row; ++y)
-    std::memcpy(frame_row(a.frame, 0, y), plane_row(a.plane[0], y),
-                static_cast<std::size_t>(a.frame.width));
-  const int cb = a.frame.format == PixelFormat::nv12 ? 1 : 2;
-  for (int cy = a.first_row / 2; cy < ceil_div(last_row, 2); ++cy)
-    kernels.interleave(plane_row(a.plane[cb], cy), plane_row(a.plane[3 - cb], cy),
-                       component_extent(a.frame.width, 1, 2), frame_row(a.frame, 1, cy));
+/// A row of NV12 or NV21.
+void interleave_chroma(const ColorKernels& kernels, const ColorUpsampleArgs& a, int cy,
+                       const std::uint8_t* cb, const std::uint8_t* cr) {
+  const bool cb_first = a.frame.format == PixelFormat::nv12;
+  kernels.interleave(cb_first ? cb : cr, cb_first ? cr : cb, component_extent(a.frame.width, 1, 2),
+                     frame_row(a.frame, 1, cy));
 }
 
-/// YCbCr of another sampling than the stream's: from the enlarged picture by the encoder's filters.
-class Resampler {
- public:
-  /// `memory` has bytes().
-  Resampler(const ColorKernels& kernels, const ColorUpsampleArgs& a, std::uint8_t* memory)
-      : kernels_(kernels),
-        a_(a),
-        want_(luma_factors(native_subsampling(a.frame.format))),
-        out_width_(component_extent(a.frame.width, 1, want_.h)),
-        stride_(row_bytes(a.frame.width)),
-        memory_(memory) {}
-  static std::size_t row_bytes(int width) {
-    return static_cast<std::size_t>(width) + 4 + 2 * kRowPadding;
-  }
-  static std::size_t bytes(int width) { return 8 * row_bytes(width); }
-
-  LumaFactors want() const { return want_; }
-
-  /// The i-th of the rows that one row of chroma is made from.
-  void add(int i, int c, const std::uint8_t* row) {
-    std::uint8_t* const line = full(i, c);
-    const auto width = static_cast<std::size_t>(a_.frame.width);
-    std::memcpy(line, row, width);
-    std::memset(line + width, line[width - 1],
-                static_cast<std::size_t>(out_width_ * want_.h) - width);
-  }
-
-  void finish(int y, const std::uint8_t* luma) {
-    for (int c = 1; c < 3; ++c) {
-      if (want_.h == 2)
-        kernels_.box_2(full(0, c), full(1, c), want_.v, small(c), out_width_);
-      else
-        box_filter_row(full(0, c), full(1, c), want_.h, want_.v, small(c), out_width_);
-    }
-    const int cy = y / want_.v;
-    const auto width = static_cast<std::size_t>(out_width_);
-    if (is_packed_422(a_.frame.format))
-      return pack_422(kernels_, a_, y, luma, small(1), small(2), full(0, 1));
-    if (is_semi_planar(a_.frame.format)) {
-      const int cb = a_.frame.format == PixelFormat::nv12 ? 1 : 2;
-      kernels_.interleave(small(cb), small(3 - cb), out_width_, frame_row(a_.frame, 1, cy));
-      return;
-    }
-    for (int c = 1; c < 3; ++c)
-      std::memcpy(frame_row(a_.frame, static_cast<std::size_t>(c), cy), small(c), width);
-  }
-
- private:
-  std::uint8_t* line(int number) const {
-    return memory_ + static_cast<std::size_t>(number) * stride_;
-  }
-  std::uint8_t* full(int i, int c) const { return line(2 * i + c - 1); }
-  std::uint8_t* small(int c) const { return line(3 + c); }
-
-  const ColorKernels& kernels_;
-  const ColorUpsampleArgs& a_;
-  LumaFactors want_;
-  int out_width_;
-  std::size_t stride_;
-  std::uint8_t* memory_;
-};
+void join_semi_planar(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row) {
+  for (int y = a.first_row; y < last_row; ++y) copy_luma(a, y, plane_row(a.plane[0], y));
+  for (int cy = a.first_row / 2; cy < ceil_div(last_row, 2); ++cy)
+    interleave_chroma(kernels, a, cy, plane_row(a.plane[1], cy), plane_row(a.plane[2], cy));
+}
 
 void resample_ycc(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last_row,
                   std::vector<std::uint8_t>& rows) {
-  PictureRows picture(kernels, a, rows, Resampler::bytes(a.frame.width));
-  Resampler resampler(kernels, a, picture.more());
+  const std::size_t stride = static_cast<std::size_t>(a.frame.width) + 4 + 2 * kRowPadding;
+  PictureRows picture(kernels, a, rows, 7 * stride);
+  std::uint8_t* const both = picture.more() + 6 * stride;
   const bool packed = is_packed_422(a.frame.format);
-  for (int y = a.first_row; y < last_row; y += resampler.want().v) {
-    const std::uint8_t* luma = nullptr;
-    for (int i = 0; i < resampler.want().v; ++i) {
-      const int at = std::min(y + i, a.frame.height - 1);
-      luma = picture.row(0, at);
-      if (y + i < a.frame.height && !packed) copy_luma(a, y + i, luma);
-      for (int c = 1; c < 3; ++c) resampler.add(i, c, picture.row(c, at));
-    }
-    resampler.finish(y, luma);
-  }
+  resample_chroma(
+      a, last_row, picture.more(), stride,
+      [&](int y) {
+        const int at = std::min(y, a.frame.height - 1);
+        if (y < a.frame.height && !packed) copy_luma(a, y, picture.row(0, y));
+        return std::array{picture.row(1, at), picture.row(2, at)};
+      },
+      [&](const std::uint8_t* row0, const std::uint8_t* row1, LumaFactors luma, std::uint8_t* out,
+          int width) {
+        if (luma.h == 2)
+          kernels.box_2(row0, row1, luma.v, out, width);
+        else
+          box_filter_row(row0, row1, luma.h, luma.v, out, width);
+      },
+      [&](int cy, const std::uint8_t* cb, const std::uint8_t* cr, int width) {
+        if (packed) return pack_422(kernels, a, cy, picture.row(0, cy), cb, cr, both);
+        if (is_semi_planar(a.frame.format)) return interleave_chroma(kernels, a, cy, cb, cr);
+        std::memcpy(frame_row(a.frame, 1, cy), cb, static_cast<std::size_t>(width));
+        std::memcpy(frame_row(a.frame, 2, cy), cr, static_cast<std::size_t>(width));
+      });
 }
 
 }  // namespace

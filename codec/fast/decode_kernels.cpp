@@ -398,13 +398,12 @@ HWY_NOINLINE void transform_wide(const std::int16_t* block, const DequantRows& d
   }
 }
 
-/// Blocks of which only the DC is set: both passes reduce to one rounding.
+/// Blocks of which only the DC is set.
 HWY_INLINE void fill_flat(const std::int16_t* group, const DequantRows& dequant, std::uint8_t* out,
                           std::int64_t stride) {
   alignas(64) std::uint8_t row[kGroupWidth];
   for (int b = 0; b < kGroupBlocks; ++b) {
-    const auto dc = static_cast<std::uint32_t>(std::int32_t{group[8 * b]} * dequant.row[0][0]);
-    const std::uint64_t sample = limit_sample(descale(dc << kPass1Bits, kPass1Bits + 3));
+    const std::uint64_t sample = flat_sample(std::int32_t{group[8 * b]} * dequant.row[0][0]);
     const std::uint64_t eight = sample * 0x0101010101010101u;
     std::memcpy(row + 8 * b, &eight, sizeof eight);
   }

@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "codec/pipeline/stage_table.hpp"
-
 namespace zerorun {
 namespace {
 

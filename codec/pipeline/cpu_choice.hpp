@@ -10,10 +10,9 @@
 #include "codec/fast/cpu_target.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
+#include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
-
-struct StageTable;
 
 struct ThreadLimits {
   /// A picture of fewer blocks is coded by one thread. With two threads instead of one (4:2:0, q90,
@@ -40,10 +39,9 @@ std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads, Instruc
 
 /// `target` is in cpu_targets() and not scalar.
 std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, CpuTarget target);
-std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target);
 /// Tests choose lower limits, and reference stages that count.
-std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target,
-                                                          const ThreadLimits& limits,
-                                                          const StageTable& reference);
+std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(
+    int threads, CpuTarget target, const ThreadLimits& limits = {},
+    const StageTable& reference = cpu_stages());
 
 }  // namespace zerorun

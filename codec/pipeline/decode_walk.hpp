@@ -82,7 +82,7 @@ class HostWindow {
     return Status::ok();
   }
   Status copy(const ImagePart& part, const FrameView& window, const FrameView& out) {
-    copy_region(window, part, out);
+    copy_region(window, {part.x, part.y, out.width, out.height}, out);
     return Status::ok();
   }
 

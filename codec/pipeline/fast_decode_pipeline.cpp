@@ -154,10 +154,6 @@ class FastDecodePipeline final : public CpuDecodePipeline {
 
 }  // namespace
 
-std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target) {
-  return make_fast_decode_pipeline(threads, target, {}, cpu_stages());
-}
-
 std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target,
                                                           const ThreadLimits& limits,
                                                           const StageTable& reference) {

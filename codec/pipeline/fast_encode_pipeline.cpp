@@ -65,7 +65,6 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch
 
   /// Makes the tables when the specifications change.
   const fast::CodeTables& fixed_codes(const std::array<HuffmanSpec, 4>& specs) {
-    if (&specs == &standard_huffman_specs()) return fast::standard_code_tables();
     if (fixed_specs_ != &specs) {
       fast::fill_code_tables(specs, fixed_codes_);
       fixed_specs_ = &specs;

@@ -132,14 +132,19 @@ PlaneOffset region_offset(PixelFormat format, int plane, int x, int y) {
   return {std::ptrdiff_t{x / luma.h} * pair, y / luma.v};
 }
 
-void copy_region(const ConstFrameView& window, const ImagePart& part, const FrameView& out) {
-  for (int p = 0; p < plane_count(out.format); ++p) {
+void copy_region(const ConstFrameView& from, const Region& region, const FrameView& to, int to_x,
+                 int to_y) {
+  for (int p = 0; p < plane_count(to.format); ++p) {
     const auto i = static_cast<std::size_t>(p);
-    const PlaneOffset offset = region_offset(out.format, p, part.x, part.y);
-    const std::uint8_t* in = window.data[i] + offset.rows * window.stride_bytes[i] + offset.bytes;
-    const std::size_t bytes = plane_row_bytes(out.format, p, out.width);
-    for (std::ptrdiff_t y = 0; y < plane_rows(out.format, p, out.height); ++y)
-      std::memcpy(out.data[i] + y * out.stride_bytes[i], in + y * window.stride_bytes[i], bytes);
+    const auto place = [&](const auto& frame, int x, int y) {
+      const PlaneOffset offset = region_offset(frame.format, p, x, y);
+      return frame.data[i] + offset.rows * frame.stride_bytes[i] + offset.bytes;
+    };
+    const std::uint8_t* const in = place(from, region.x, region.y);
+    std::uint8_t* const out = place(to, to_x, to_y);
+    const std::size_t bytes = plane_row_bytes(to.format, p, region.width);
+    for (std::ptrdiff_t y = 0; y < plane_rows(to.format, p, region.height); ++y)
+      std::memcpy(out + y * to.stride_bytes[i], in + y * from.stride_bytes[i], bytes);
   }
 }
 

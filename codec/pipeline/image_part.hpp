@@ -41,8 +41,9 @@ struct PlaneOffset {
 };
 PlaneOffset region_offset(PixelFormat format, int plane, int x, int y);
 
-/// The region's samples from the window's frame; both in host memory.
-void copy_region(const ConstFrameView& window, const ImagePart& part, const FrameView& out);
+/// Copies a region to a place in a frame of the same format; both in host memory.
+void copy_region(const ConstFrameView& from, const Region& region, const FrameView& to,
+                 int to_x = 0, int to_y = 0);
 
 /// MCUs of a scan: columns [x, x_end), rows [y, y_end).
 struct McuWindow {

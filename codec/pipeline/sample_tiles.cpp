@@ -3,7 +3,6 @@
 #include "codec/pipeline/sample_tiles.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "codec/base/try.hpp"
 #include "codec/pipeline/image_part.hpp"
@@ -20,21 +19,6 @@ int square_root(std::int64_t n) {
   std::int64_t root = 0;
   while ((root + 1) * (root + 1) <= n) ++root;
   return static_cast<int>(root);
-}
-
-void copy_tile(const ConstFrameView& from, int x, int y, const FrameView& to, int to_x, int to_y) {
-  for (int p = 0; p < plane_count(from.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    const auto place = [&](const auto& frame, int column, int row) {
-      const PlaneOffset offset = region_offset(frame.format, p, column, row);
-      return frame.data[plane] + offset.rows * frame.stride_bytes[plane] + offset.bytes;
-    };
-    const std::uint8_t* in = place(from, x, y);
-    std::uint8_t* out = place(to, to_x, to_y);
-    for (std::ptrdiff_t row = 0; row < plane_rows(from.format, p, kTile); ++row)
-      std::memcpy(out + row * to.stride_bytes[plane], in + row * from.stride_bytes[plane],
-                  plane_row_bytes(from.format, p, kTile));
-  }
 }
 
 }  // namespace
@@ -56,7 +40,8 @@ Result<bool> sample_tiles(const ConstFrameView& frame, Frame& sample) {
   ZR_TRY(sample.reshape(frame.format, grid->wide * kTile, grid->high * kTile));
   for (int j = 0; j < grid->high; ++j)
     for (int i = 0; i < grid->wide; ++i)
-      copy_tile(frame, grid->x(i), grid->y(j), sample.view(), i * kTile, j * kTile);
+      copy_region(frame, {grid->x(i), grid->y(j), kTile, kTile}, sample.view(), i * kTile,
+                  j * kTile);
   return true;
 }
 

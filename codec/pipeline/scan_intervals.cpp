@@ -7,34 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "codec/decode/dequant_idct.hpp"
+#include "codec/arith/dct8.hpp"
+#include "codec/arith/quant.hpp"
 #include "codec/pipeline/image_part.hpp"
 
 namespace zerorun {
-
-namespace {
-
-/// The value of all samples of a block that has a coefficient DC alone.
-std::uint8_t flat_sample(std::int16_t dc, std::uint16_t quant) {
-  DequantTables tables{};
-  tables.table[0][0] = quant;
-  const ComponentSpec spec;
-  const int first = 0;
-  std::int16_t block[kBlockSize] = {dc};
-  std::uint8_t samples[kBlockSize];
-  const PlaneView plane{samples, kBlockEdge, kBlockEdge, kBlockEdge};
-  Exec exec;
-  (void)dequant_idct_cpu({make_scan_layout(kBlockEdge, kBlockEdge, &spec, 1, &first, 1, 0),
-                          &tables,
-                          0,
-                          1,
-                          block,
-                          {plane}},
-                         exec);
-  return samples[0];
-}
-
-}  // namespace
 
 void FlatComponents::begin() {
   for (Component& component : components_) component.runs.clear();
@@ -85,7 +62,7 @@ void FlatComponents::fill_planes(ThreadPool& pool, const PlaneView* planes) cons
     const std::int32_t x = std::max(0, (blocks.x - plane.block_x) * edge);
     const std::int32_t x_end = std::min((blocks.x_end - plane.block_x) * edge, plane.width);
     if (plane.data == nullptr || x >= x_end) return;
-    const std::uint8_t sample = flat_sample(blocks.dc, components_[c].quant);
+    const std::uint8_t sample = flat_sample(dequantise(blocks.dc, components_[c].quant));
     const std::int32_t y_end = std::min((blocks.y_end - plane.block_y) * edge, plane.height);
     for (std::int32_t y = std::max(0, (blocks.y - plane.block_y) * edge); y < y_end; ++y)
       std::memset(plane.data + y * plane.stride_bytes + x, sample,

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
+#include "codec/pipeline/stored_frame.hpp"
 
 namespace zerorun {
 
@@ -209,19 +211,6 @@ class SlicedEncodePipeline : public EncodePipeline {
 
   /// The blocks of the frame's components, to be filled: AC in zig-zag order.
   StoredBlocks* reserve_blocks() {
-    for (int c = 0; c < layout().components; ++c) {
-      const ScanLayout::Component& shape = layout().component[c];
-      const std::int64_t blocks = std::int64_t{shape.blocks_wide} * shape.blocks_high;
-      BlockMemory& memory = block_memory_[c];
-      coefficients_.blocks[c] = {shape.blocks_wide, shape.blocks_high, memory.dc.reserve(blocks),
-                                 memory.nonzero.reserve(blocks),
-                                 memory.ac.reserve(blocks * kBlockSize)};
-    }
-    return coefficients_.blocks;
-  }
-
-  /// Codes them. `pool`: as for CoefficientCoder.
-  Status code_progressive(ThreadPool* pool) {
     frame_.width = setup_->width;
     frame_.height = setup_->height;
     frame_.components.clear();
@@ -230,7 +219,15 @@ class SlicedEncodePipeline : public EncodePipeline {
       frame_.components.push_back(
           {c + 1, is_luma ? setup_->h_max : 1, is_luma ? setup_->v_max : 1, is_luma ? 0 : 1});
     }
+    measure(frame_);
+    stored_.clear(frame_);
+    return stored_.blocks();
+  }
+
+  /// Codes them. `pool`: as for CoefficientCoder.
+  Status code_progressive(ThreadPool* pool) {
     coefficients_.frame = &frame_;
+    std::copy_n(stored_.blocks(), kMaxComponents, coefficients_.blocks);
     coefficients_.is_zigzag = true;
     scans_.clear();
     is_progressive_ = true;
@@ -249,17 +246,12 @@ class SlicedEncodePipeline : public EncodePipeline {
     start();
   }
 
-  struct BlockMemory {
-    Buffer<std::int16_t> dc, ac;
-    Buffer<std::uint64_t> nonzero;
-  };
-
   const std::int64_t least_blocks_;
   std::vector<SliceState> states_;
   // Of a progressive stream.
   bool is_progressive_ = false;
-  BlockMemory block_memory_[kMaxComponents];
   FrameHeader frame_;
+  StoredFrame stored_;
   CoefficientFrame coefficients_;
   CoefficientCoder coder_;
   std::vector<std::uint8_t> scans_;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/huffman_code.hpp"
 
 namespace zerorun {
 namespace {
@@ -50,18 +50,13 @@ Weights weights_of(Tune tune, Effort effort, bool is_420) {
 /// Bits of AC symbols with their appended bits, by the codes of T.81 K.3, times `scale` 16ths. They
 /// serve for optimal tables too: those are known only after the decisions.
 void fill_bits(int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
-  const HuffmanSpec& spec = standard_huffman_spec(2 + table);
-  const auto scaled = [scale](std::uint32_t n) {
-    return static_cast<std::uint8_t>((n * scale + 8) / 16);
-  };
-  for (std::uint32_t symbol = 0; symbol < 256; ++symbol)
-    bits[symbol] = scaled(kMaxCodeBits + (symbol & 15));
-  std::size_t next = 0;
-  for (std::uint32_t length = 1; length <= kMaxCodeBits; ++length)
-    for (int i = 0; i < spec.bits[length]; ++i) {
-      const std::uint8_t symbol = spec.values[next++];
-      bits[symbol] = scaled(length + (symbol & 15));
-    }
+  HuffmanEncodeTables codes;
+  fill_encode_table(standard_huffman_spec(2 + table), table, codes);
+  for (std::uint32_t symbol = 0; symbol < 256; ++symbol) {
+    const std::uint32_t length = codes.bits[table][symbol];
+    const std::uint32_t all = (length == 0 ? kMaxCodeBits : length) + (symbol & 15);
+    bits[symbol] = static_cast<std::uint8_t>((all * scale + 8) / 16);
+  }
 }
 
 }  // namespace

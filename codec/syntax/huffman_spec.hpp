@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "zerorun/status.hpp"
 
@@ -20,6 +22,35 @@ struct HuffmanSpec {
   int count() const noexcept;
   friend bool operator==(const HuffmanSpec& a, const HuffmanSpec& b) noexcept;
 };
+
+/// The table with codes of these lengths for all symbols of baseline JPEG; symbols of equal length
+/// are in increasing order. A letter is a symbol's length, a being 1. DC: 12 letters. AC: EOB, then
+/// for each run from 0 to 15, behind a comma, the sizes from 1 to 10 (of run 15: from ZRL on), of
+/// which the last ones are left out where they have 16 bits.
+constexpr HuffmanSpec spec_of_lengths(std::string_view letters) {
+  std::array<std::uint8_t, 256> length{};
+  const bool is_ac = letters.find(',') != letters.npos;
+  for (std::size_t symbol = 0; is_ac && symbol < length.size(); ++symbol)
+    if ((symbol % 16 >= 1 && symbol % 16 <= 10) || symbol == 0xF0) length[symbol] = kMaxCodeBits;
+  std::size_t symbol = 0, run = 0;
+  for (const char letter : letters) {
+    if (letter != ',') {
+      length[symbol++] = static_cast<std::uint8_t>(letter - 'a' + 1);
+      continue;
+    }
+    symbol = 16 * run + (run < 15 ? 1 : 0);
+    ++run;
+  }
+  HuffmanSpec spec;
+  std::size_t next = 0;
+  for (std::size_t bits = 1; bits <= kMaxCodeBits; ++bits)
+    for (std::size_t s = 0; s < length.size(); ++s) {
+      if (length[s] != bits) continue;
+      ++spec.bits[bits];
+      spec.values[next++] = static_cast<std::uint8_t>(s);
+    }
+  return spec;
+}
 
 /// T.81 Tables K.3 to K.6. `table` is class * 2 + destination: DC luma, DC chroma, AC luma, AC
 /// chroma.

@@ -42,13 +42,6 @@ class DeviceGuard {
   Status status_;
 };
 
-/// Allocates on the node of the current device, where the machine has several nodes with memory and
-/// the device tells its own; else anywhere. For every device. `bytes` > 0.
-cudaError_t allocate_near(void** memory, std::size_t bytes);
-
-/// Releases what allocate_near() gave. Memory that a broken device does not let go stays locked.
-void release_near(void* memory) noexcept;
-
 struct DeviceMemory {
   static constexpr bool kPinned = false;
   static cudaError_t allocate(void** memory, std::size_t bytes) {
@@ -59,9 +52,9 @@ struct DeviceMemory {
 struct PinnedMemory {
   static constexpr bool kPinned = true;
   static cudaError_t allocate(void** memory, std::size_t bytes) {
-    return allocate_near(memory, bytes);
+    return cudaHostAlloc(memory, bytes, cudaHostAllocPortable);  // for every device
   }
-  static void release(void* memory) { release_near(memory); }
+  static void release(void* memory) { ignore_failure(cudaFreeHost(memory)); }
 };
 
 /// Whether the device can read the memory by itself.

@@ -119,10 +119,6 @@ int attribute(cudaDeviceAttr wanted) {
       return 65536;
     case cudaDevAttrL2CacheSize:
       return 50 << 20;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-      return 1;
-    case cudaDevAttrHostNumaId:
-      return -1;
     default:
       return 0;
   }
@@ -251,18 +247,6 @@ cudaError_t cudaHostAlloc(void** out, std::size_t bytes, unsigned) {
 cudaError_t cudaMallocHost(void** out, std::size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
 cudaError_t cudaFree(void* memory) { return released(memory, fate("cudaFree")); }
 cudaError_t cudaFreeHost(void* memory) { return released(memory, fate("cudaFreeHost")); }
-cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
-  ZR_OR_FAIL("cudaHostRegister");
-  const std::lock_guard lock(g_mutex);
-  g_memory[memory] = {bytes, cudaMemoryTypeHost};
-  return cudaSuccess;
-}
-cudaError_t cudaHostUnregister(void* memory) {
-  const cudaError_t error = fate("cudaHostUnregister");
-  const std::lock_guard lock(g_mutex);
-  g_memory.erase(memory);
-  return error;
-}
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t) {

@@ -54,8 +54,6 @@ cudaError_t __real_cudaMalloc(void**, std::size_t);
 cudaError_t __real_cudaHostAlloc(void**, std::size_t, unsigned);
 cudaError_t __real_cudaFree(void*);
 cudaError_t __real_cudaFreeHost(void*);
-cudaError_t __real_cudaHostRegister(void*, std::size_t, unsigned);
-cudaError_t __real_cudaHostUnregister(void*);
 
 cudaError_t __wrap_cudaMalloc(void** out, std::size_t bytes) {
   if (const cudaError_t injected = fate(Kind::query); injected != cudaSuccess) return injected;
@@ -71,13 +69,6 @@ cudaError_t __wrap_cudaHostAlloc(void** out, std::size_t bytes, unsigned flags) 
   return error;
 }
 
-cudaError_t __wrap_cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
-  if (const cudaError_t injected = fate(Kind::query); injected != cudaSuccess) return injected;
-  const cudaError_t error = __real_cudaHostRegister(memory, bytes, flags);
-  if (error == cudaSuccess) remember(memory, bytes, true);
-  return error;
-}
-
 cudaError_t __wrap_cudaFree(void* memory) {
   const cudaError_t injected = fate(Kind::query);
   forget(memory);
@@ -87,11 +78,6 @@ cudaError_t __wrap_cudaFreeHost(void* memory) {
   const cudaError_t injected = fate(Kind::query);
   forget(memory);
   return first_of(injected, __real_cudaFreeHost(memory));
-}
-cudaError_t __wrap_cudaHostUnregister(void* memory) {
-  const cudaError_t injected = fate(Kind::query);
-  forget(memory);
-  return first_of(injected, __real_cudaHostUnregister(memory));
 }
 
 }  // extern "C"

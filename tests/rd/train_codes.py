@@ -100,10 +100,15 @@ def judge(counts, sets, bands, standard):
 
 
 def spec_text(lengths, table):
-    """The length of each symbol's code, as a letter: a is 1."""
-    letters = "".join(chr(ord("a") + lengths[symbol] - 1) for symbol in sorted(DC_SYMBOLS if table < 2 else AC_SYMBOLS))
-    half = len(letters) // 2 if table >= 2 else len(letters)
-    return " ".join(f'"{part}"' for part in (letters[:half], letters[half:]) if part)
+    """As spec_of_lengths() of codec/syntax/huffman_spec.hpp reads it."""
+    def letters(symbols):
+        return "".join(chr(ord("a") + lengths[symbol] - 1) for symbol in symbols)
+    if table < 2:
+        return f'"{letters(DC_SYMBOLS)}"'
+    rows = [letters([0x00])]
+    for run in range(16):
+        rows.append(letters(symbol for symbol in sorted(AC_SYMBOLS) if symbol > 0 and symbol >> 4 == run).rstrip("p"))
+    return '"' + ",".join(rows) + '"'
 
 
 HEAD = """// Trained Huffman tables: written by tests/rd/train_codes.py, not by hand.
@@ -116,35 +121,15 @@ HEAD = """// Trained Huffman tables: written by tests/rd/train_codes.py, not by 
 namespace zerorun {
 namespace {
 
-/// Of DC luma, DC chroma, AC luma, AC chroma: the length of each symbol's code, as a letter, a being
-/// 1. Symbols of equal length are in increasing order, so lengths define the table.
+/// Of DC luma, DC chroma, AC luma, AC chroma: for spec_of_lengths().
 using Lengths = std::array<std::string_view, 4>;
 using Bands = std::array<std::array<HuffmanSpec, 4>, kTrainedBands.size()>;
-
-/// Symbol number i, in increasing order, of those that baseline JPEG has: 12 DC, or 162 AC.
-constexpr std::uint8_t symbol_of(std::size_t i, bool is_dc) {
-  if (is_dc || i == 0) return static_cast<std::uint8_t>(i);  // EOB is the first of AC
-  if (i < 151) return static_cast<std::uint8_t>((i - 1) / 10 << 4 | ((i - 1) % 10 + 1));
-  return static_cast<std::uint8_t>(0xF0 + i - 151);  // ZRL is the first of run 15
-}
-
-constexpr HuffmanSpec spec_of(std::string_view lengths) {
-  HuffmanSpec spec;
-  std::size_t next = 0;
-  for (std::size_t length = 1; length <= kMaxCodeBits; ++length)
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      if (static_cast<std::size_t>(lengths[i] - 'a' + 1) != length) continue;
-      ++spec.bits[length];
-      spec.values[next++] = symbol_of(i, lengths.size() == 12);
-    }
-  return spec;
-}
 
 constexpr Bands bands_of(const std::array<Lengths, kTrainedBands.size()>& lengths) {
   Bands bands;
   for (std::size_t band = 0; band < bands.size(); ++band)
     for (std::size_t table = 0; table < 4; ++table)
-      bands[band][table] = spec_of(lengths[band][table]);
+      bands[band][table] = spec_of_lengths(lengths[band][table]);
   return bands;
 }
 

@@ -40,9 +40,9 @@ struct AsyncEncodeParams {
   /// Each lane needs the memory of an Encoder.
   int lanes = 0;
   int depth = 0;  ///< frames submitted and not yet received, at most 4096; 0: twice the lanes
-  /// CUDA indices, each once, instead of encode.device. Lane n works on number n modulo their
-  /// count, so there should be at least as many lanes. With Backend::automatic those that are
-  /// usable take part, and the CPU codes what none of them can.
+  /// CUDA indices, each once, instead of encode.device; at least as many lanes should be there.
+  /// With Backend::automatic those that are usable take part, and the CPU codes what none of them
+  /// can.
   std::vector<int> devices = {};
 };
 
@@ -130,8 +130,7 @@ struct DecodeOptions {
   bool wait = false;  ///< as in SubmitOptions
 };
 
-/// A decoded image. Receive into the same object again and again: the decoder reuses the memory of
-/// its frame, and allocates nothing that grows with the picture.
+/// A decoded image; as EncodedFrame.
 struct DecodedFrame {
   std::int64_t number = 0;  ///< counted from 0 in the order of submit()
   std::uint64_t tag = 0;
@@ -152,8 +151,7 @@ class ZERORUN_API AsyncDecoder {
   AsyncDecoder& operator=(AsyncDecoder&&) noexcept;
   ~AsyncDecoder();
 
-  /// Errors: queue_full, already_finished, invalid_frame (format); then nothing was queued.
-  /// receive() reports an image that cannot be decoded.
+  /// As of AsyncEncoder. Errors: queue_full, already_finished, invalid_frame (format).
   Status submit(std::span<const std::byte> jpeg, const DecodeOptions& options = {});
   Status submit(HostBuffer&& jpeg, const DecodeOptions& options = {});
 

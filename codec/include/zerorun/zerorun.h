@@ -208,14 +208,9 @@ typedef struct zerorun_encode_params {
   int32_t effort;          /* ZERORUN_EFFORT_... */
   int32_t tables;          /* ZERORUN_TABLES_... */
   int32_t note_setting;    /* not 0: a COM segment says what each picture was coded with */
-  /* These four as in SizeGoal (zerorun/encoder.hpp), and not with own tables; 0: none.
-   * Sizes of a stream, SOI to EOI: it is never larger than target_bytes, and at most 0.5 % smaller
-   * where the picture can fill it; quality does not count then. A stream of `quality` that is above
-   * max_bytes is coded to fill that. What cannot be so small is ZERORUN_SIZE_NOT_REACHED. */
+  /* These four as in SizeGoal (zerorun/encoder.hpp), and not with own tables; 0: none. What cannot
+   * be so small or so good is ZERORUN_SIZE_NOT_REACHED or ZERORUN_QUALITY_NOT_REACHED. */
   size_t target_bytes, max_bytes;
-  /* One of these, without sizes: the lowest quality, in 16ths, whose decoded samples have this PSNR
-   * in dB (up to 200) or SSIM of luma (up to 1); quality does not count. What quality 100 does not
-   * reach is ZERORUN_QUALITY_NOT_REACHED. */
   double target_psnr, target_ssim;
   int32_t progressive; /* not 0: scans chosen for size, as EncodeParams::progressive */
 } zerorun_encode_params;
@@ -263,9 +258,8 @@ typedef struct zerorun_async_params {
   size_t struct_size;
   int32_t lanes; /* frames that are coded at a time; 0: a number that suits the backend */
   int32_t depth; /* most frames submitted and not yet received; 0: twice the lanes */
-  /* Several CUDA devices, each once, instead of the one of the encode or decode params; the lanes
-   * take turns on them. A device that fails is not used any more, and the others code its frames
-   * again. */
+  /* As AsyncEncodeParams::devices (zerorun/async.hpp), instead of the device of the other params.
+   */
   const int32_t* devices; /* null: one device, or, with device_count -1, all that are usable */
   int32_t device_count;
 } zerorun_async_params;
@@ -309,10 +303,8 @@ zerorun_status zerorun_async_encoder_submit(zerorun_async_encoder* encoder,
  * ZERORUN_END. With `wait` and no frame in flight it waits for another thread to submit one. */
 zerorun_status zerorun_async_encoder_receive(zerorun_async_encoder* encoder, int32_t wait,
                                              zerorun_encoded* out);
-/* Announces the end: submit fails from now on, receive gives the remaining frames, then
- * ZERORUN_END. */
+/* As the members of AsyncEncoder (zerorun/async.hpp). */
 zerorun_status zerorun_async_encoder_finish(zerorun_async_encoder* encoder);
-/* Drops all frames in flight, and allows submission again after finish. */
 zerorun_status zerorun_async_encoder_discard(zerorun_async_encoder* encoder);
 zerorun_status zerorun_async_encoder_set_quality(zerorun_async_encoder* encoder, int32_t quality);
 int32_t zerorun_async_encoder_in_flight(const zerorun_async_encoder* encoder);
@@ -359,10 +351,8 @@ zerorun_status zerorun_decoder_create(const zerorun_decode_params* params, zeror
                                       zerorun_error* error);
 void zerorun_decoder_destroy(zerorun_decoder* decoder);
 
-/* For the images from here on: the picture at 1 / `scale`, which is 1, 2, 4 or 8, and `region` of
- * it, in pixels of the scaled picture; null: all of it. Width and height are divided by the scale
- * and rounded up. The frame of a region has the size of the region; yuyv and uyvy have regions at
- * even x alone. */
+/* For the images from here on, as Decoder::select() (zerorun/decoder.hpp): the picture at
+ * 1 / `scale`, and `region` of that; null: all of it. */
 zerorun_status zerorun_decoder_select(zerorun_decoder* decoder, int32_t scale,
                                       const zerorun_region* region);
 /* Decodes into the caller's frame, which has the size of the image (see zerorun_inspect()), or of
@@ -553,11 +543,8 @@ typedef struct zerorun_encoded_stream {
 typedef zerorun_status (*zerorun_stream_memory)(void* user, zerorun_encoded_stream* streams,
                                                 size_t count);
 /* Encodes `count` device frames of any formats and sizes into host memory, and returns when all
- * streams are there. `memory` is called by this thread, with each stream once, in groups and in any
- * order; it must not use this encoder. Groups are coded on `stream`, cross the bus and are copied
- * by several threads at the same time; DeviceEncoder::encode_to_host() in zerorun/cuda.hpp says
- * what memory the encoder keeps for it. After an error some streams may be in their memory, and
- * nothing writes to it any more. */
+ * streams are there, as DeviceEncoder::encode_to_host() (zerorun/cuda.hpp). `memory` is called by
+ * this thread, with each stream once, in groups and in any order; it must not use this encoder. */
 zerorun_status zerorun_device_encoder_encode_to_host(zerorun_device_encoder* encoder, size_t count,
                                                      const zerorun_frame* const* frames,
                                                      zerorun_stream_memory memory, void* user,

@@ -41,7 +41,7 @@ struct DecodeRunArgs {
   const AcTable* const* ac;
   std::int32_t mcus;        ///< 1..kDecodeRunMcus
   const std::uint8_t* end;  ///< of the interval's clean bytes
-  ByteWindow* source;        ///< in/out
+  ByteWindow* source;       ///< in/out
   std::int16_t* dc_carry;   ///< in/out: the last DC of each component
   CoefficientRun* run;      ///< out
   /// Bit c: of component c the DC alone is wanted; AC in `run` is then undefined.

@@ -103,5 +103,5 @@ def test_what_a_file_has_beside_its_pictures_is_named(tmp_path):
     for path, least in files.items():
         with zerorun.VideoReader(path) as video:
             assert {fact for fact, _ in video.facts} >= least
-            told = json.loads(run_program("info", "--json", path))["facts"]
+            told = json.loads(run_program("info", "--json", path).stdout)["facts"]
             assert video.facts == [(entry["fact"], entry["what"]) for entry in told]

@@ -205,7 +205,7 @@ class SlicedEncodePipeline : public EncodePipeline {
   void load(const EncodeSetup& setup, const ConstFrameView& frame) {
     setup_ = &setup;
     planes_.make(
-        setup, frame, [this](std::int64_t jobs, const auto& job) { run_jobs(jobs, job); },
+        setup, frame, [this](std::int64_t jobs, const auto& job) { this->run_jobs(jobs, job); },
         [this](const ColorSubsampleArgs& rows, Scratch& scratch) { convert(rows, scratch); });
   }
 

@@ -194,6 +194,8 @@ TEST_F(Transform, FilesBesideTheRepository) {
       if (!ours || theirs.empty()) continue;  // damaged, or of another kind
       std::vector<ComponentCoefficients> unused;
       if (!libjpeg_coefficients(jpeg, unused).clean()) continue;
+      // Annex K has no codes for the largest values, and jpegtran writes none.
+      if (!libjpeg_coefficients(theirs, unused).clean()) continue;
       EXPECT_TRUE(same_coefficients(*ours, theirs));
       ++compared;
       break;

@@ -386,8 +386,7 @@ Command add_copy(CLI::App& program) {
   auto options = std::make_shared<CopyOptions>();
   CLI::App* command = program.add_subcommand(
       "copy",
-      "Copy JPEG streams between pictures, sequences and containers, as they are or coded again "
-      "without loss: smaller, progressive, turned, cut");
+      "Copy JPEG streams as they are, or code them again without loss: smaller, turned, cut");
   command->footer(
       "Examples:\n"
       "  zerorun copy shot.mov -o 'frames/%05d.jpg'\n"
@@ -395,9 +394,9 @@ Command add_copy(CLI::App& program) {
       "  zerorun copy shot.avi -o part.mov --frames 100:200\n"
       "  zerorun copy photos/ -o upright/ --rotate auto --optimize");
   add_copy_options(*command, *options);
-  show_common_options(*command, {"INPUT", "--output", "--overwrite", "--fps", "--frames",
-                                 "--start-number", "--on-error", "--audio", "--metadata",
-                                 "--optimize", "--progressive", "--rotate", "--crop", "--verify"});
+  show_common_options(
+      *command, {"INPUT", "--output", "--overwrite", "--fps", "--frames", "--on-error", "--audio",
+                 "--optimize", "--progressive", "--rotate", "--crop", "--verify"});
   return [options] {
     console::set_verbosity(options->report.quiet, options->report.verbose);
     options->input.opened = io::opened_file();

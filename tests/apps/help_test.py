@@ -12,7 +12,8 @@ COMMON = {
               "--frames --device --verify",
     "decode": "-i --input -o --output -y --overwrite --format --pix-fmt --frames --on-error --strict --icc "
               "--no-autorotate --device --quiet",
-    "copy": "-i --input -o --output -y --overwrite --fps --frames --start-number --on-error --audio --metadata",
+    "copy": "-i --input -o --output -y --overwrite --fps --frames --on-error --audio --optimize --progressive "
+            "--rotate --crop --verify",
     "play": "-i --input --fps --frames --start --speed --loop --fullscreen --mute --autoexit --compare --no-window "
             "--device",
     "bench": "--operation -q --quality --files --device --threads --no-peers --only --json",

@@ -576,9 +576,9 @@ def test_help_and_names():
 
 
 def test_progressive_streams():
-    image = np.add.outer(np.arange(96), np.arange(128) ** 2 // 40).astype(np.uint8)[..., None] * np.uint8([1, 2, 3])
+    image = np.add.outer(np.arange(480), np.arange(640) ** 2 // 900).astype(np.uint8)[..., None] * np.uint8([1, 2, 3])
     jpeg = zerorun.encode(image, quality=80, progressive=True)
-    assert zerorun.inspect(jpeg).progressive and len(jpeg) <= zerorun.max_encoded_bytes("rgb24", (128, 96), progressive=True)
+    assert zerorun.inspect(jpeg).progressive and len(jpeg) <= zerorun.max_encoded_bytes("rgb24", (640, 480), progressive=True)
     assert jpeg == zerorun.encode(image, quality=80, progressive=True, huffman="trained")
     plain = zerorun.encode(image, quality=80, huffman="optimal", restart=None)
     assert len(jpeg) < len(plain) and not zerorun.inspect(plain).progressive

@@ -91,7 +91,6 @@ Recoder::Recoder(const RecodeOptions& options, const StreamLimits& limits, bool 
     : params_(options.params),
       holds_fields_(holds_fields),
       coders_(static_cast<std::size_t>(lanes)) {
-  params_.backend = Backend::cpu;
   params_.limits = limits;
   params_.threads = lanes > 1 ? 1 : options.threads;
 }

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "codec/api/pipelines.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
@@ -108,25 +107,25 @@ bool are_equal(const StoredBlocks& a, const StoredBlocks& b) {
 
 struct Transcoder::Impl {
   TranscodeParams params;
-  Backend backend;
-  PipelineAndSpare<DecodePipeline> pipelines;
+  std::unique_ptr<DecodePipeline> pipeline;
   ThreadPool pool;
   CoefficientCoder coder = {};
   StoredFrame decoded = {}, turned = {}, checked = {};
   Bytes stream = {};
 
-  Impl(const TranscodeParams& wanted, Backend chosen, PipelineAndSpare<DecodePipeline> made)
-      : params(wanted), backend(chosen), pipelines(std::move(made)), pool(wanted.threads) {}
+  explicit Impl(const TranscodeParams& wanted)
+      : params(wanted),
+        pipeline(make_chosen_decode_pipeline(wanted.threads, wanted.instruction_set)),
+        pool(wanted.threads) {}
 
   /// All scans of the image. Errors: also the first damage.
   Status decode(const ParsedImage& image, StoredFrame& out) {
-    DecodePipeline& pipeline = pipelines.active();
     const FrameHeader& frame = image.parser.frame();
     out.clear(frame);
-    ZR_TRY(pipeline.begin_coefficients(out));
+    ZR_TRY(pipeline->begin_coefficients(out));
     DecodeReport report;
-    ZR_TRY(decode_put_off(pipeline, frame, image.scans, report));
-    ZR_TRY(pipeline.finish_coefficients());
+    ZR_TRY(decode_put_off(*pipeline, frame, image.scans, report));
+    ZR_TRY(pipeline->finish_coefficients());
     if (report.concealed_intervals == 0 && image.parser.unsent_components() == 0)
       return Status::ok();
     const Status& problem = report.first_problem ? image.parser.problem() : report.first_problem;
@@ -161,7 +160,6 @@ struct Transcoder::Impl {
                 : Status(Errc::verify_mismatch, "the coefficients of the new stream");
   }
 
-  /// Everything but the choice of the pipeline.
   Result<TranscodeReport> run(std::span<const std::byte> jpeg) {
     ParsedImage image(jpeg, params.limits);
     ZR_TRY(image.parse(jpeg));
@@ -198,12 +196,6 @@ struct Transcoder::Impl {
 
   Status code(const ParsedImage& image, const TransformPlan& plan,
               const CoefficientCoding& coding) {
-    const FrameHeader& frame = image.parser.frame();
-    if (!plan.moves_blocks && plan.frame.components.size() == frame.components.size()) {
-      ZR_LET(done, pipelines.active().recode(plan.frame, image.parser.color_model(), image.scans,
-                                             coding, stream));
-      if (done) return Status::ok();
-    }
     ZR_LET(blocks, coefficients(image, plan));
     CoefficientFrame coded;
     coded.frame = &plan.frame;
@@ -219,23 +211,14 @@ struct Transcoder::Impl {
 Result<Transcoder> Transcoder::create(const TranscodeParams& params) {
   return guarded([&]() -> Result<Transcoder> {
     ZR_TRY(validate(params));
-    ZR_LET(resolved, resolve_backend(params.backend, params.device));
-    DecodeParams decode;
-    decode.backend = params.backend;
-    decode.device = params.device;
-    decode.threads = params.threads;
-    decode.instruction_set = params.instruction_set;
-    return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Transcoder> {
-      ZR_LET(pipelines, make_decode_pipelines(backend, decode));
-      return Transcoder(std::make_unique<Impl>(params, backend, std::move(pipelines)));
-    });
+    return Transcoder(std::make_unique<Impl>(params));
   });
 }
 
 Result<TranscodeReport> Transcoder::transcode(std::span<const std::byte> jpeg,
                                               std::vector<std::byte>& out) {
   return guarded([&]() -> Result<TranscodeReport> {
-    ZR_LET(report, impl_->pipelines.run([&] { return impl_->run(jpeg); }));
+    ZR_LET(report, impl_->run(jpeg));
     const auto made = report.is_unchanged ? jpeg.first(report.bytes_consumed)
                                           : std::as_bytes(std::span(impl_->stream));
     out.assign(made.begin(), made.end());
@@ -247,7 +230,6 @@ Transcoder::Transcoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(im
 Transcoder::Transcoder(Transcoder&&) noexcept = default;
 Transcoder& Transcoder::operator=(Transcoder&&) noexcept = default;
 Transcoder::~Transcoder() = default;
-Backend Transcoder::backend() const noexcept { return impl_->backend; }
 const TranscodeParams& Transcoder::params() const noexcept { return impl_->params; }
 
 }  // namespace zerorun

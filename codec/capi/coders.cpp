@@ -182,7 +182,6 @@ zerorun_status zerorun_transcoder_transcode(zerorun_transcoder* transcoder, cons
   });
 }
 
-std::int32_t zerorun_transcoder_backend(const zerorun_transcoder* t) { return backend_of(t); }
 const zerorun_error* zerorun_transcoder_error(const zerorun_transcoder* t) { return error_of(t); }
 
 struct zerorun_async_encoder {

@@ -145,7 +145,6 @@ Result<TranscodeParams> to_params(const zerorun_transcode_params* given) {
   ZR_TRY(choose(params.rotate, "rotation", transform.rotate));
   ZR_TRY(choose(params.flip, "flip", transform.flip));
   ZR_TRY(choose(params.edges, "edges", transform.edges));
-  ZR_TRY(choose(params.backend, "backend", out.backend));
   ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
   out.optimize = params.optimize != 0;
   if (params.restart_interval != 0) out.restart_interval = std::max(0, params.restart_interval);
@@ -153,7 +152,6 @@ Result<TranscodeParams> to_params(const zerorun_transcode_params* given) {
   transform.gray = params.gray != 0;
   out.verify = params.verify != 0;
   out.strict = params.strict != 0;
-  out.device = params.device;
   out.threads = params.threads;
   if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
   if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;

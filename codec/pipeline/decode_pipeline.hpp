@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
@@ -59,17 +58,6 @@ class DecodePipeline {
                                     std::span<const FrameScan> /*scans*/,
                                     std::span<ScanOutcome> /*outcomes*/) {
     return Status(Errc::progressive);
-  }
-
-  /// Appends to `out` what CoefficientCoder::code() makes of the coefficients of the scans, which
-  /// this pipeline decodes where it also codes them. False, with `out` as it was: it leaves the
-  /// frame to the caller, for example because a scan is damaged. Comes in the place of all other
-  /// calls for an image.
-  virtual Result<bool> recode(const FrameHeader& /*frame*/, ColorModel /*color*/,
-                              std::span<const FrameScan> /*scans*/,
-                              const CoefficientCoding& /*coding*/,
-                              std::vector<std::uint8_t>& /*out*/) {
-    return false;
   }
 
   /// Components that no scan contains are 128 (coefficients 0).

@@ -19,7 +19,6 @@ struct Made {
 /// Empty if the stream is refused.
 Made transcode(std::span<const std::byte> jpeg, TranscodeParams params) {
   const DecodeParams quick = quick_params(1);
-  params.backend = Backend::cpu;
   params.threads = 1;
   params.limits = quick.limits;
   auto transcoder = Transcoder::create(params);

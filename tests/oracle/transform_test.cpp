@@ -22,10 +22,9 @@
 namespace zerorun::test {
 namespace {
 
-TranscodeParams on_cpu(const LosslessTransform& transform = {}) {
+TranscodeParams verified(const LosslessTransform& transform = {}) {
   TranscodeParams params;
   params.transform = transform;
-  params.backend = Backend::cpu;
   params.threads = 1;
   params.verify = true;
   return params;
@@ -94,7 +93,7 @@ void expect_same(const Bytes& jpeg, const LosslessTransform& transform,
                  const std::string& options) {
   SCOPED_TRACE(options);
   const Bytes theirs = jpegtran(jpeg, options);
-  const auto ours = transcode(jpeg, on_cpu(transform));
+  const auto ours = transcode(jpeg, verified(transform));
   ASSERT_EQ(ours.is_ok(), !theirs.empty()) << ours.status().message();
   if (theirs.empty()) return;
   EXPECT_TRUE(same_coefficients(*ours, theirs));
@@ -189,7 +188,7 @@ TEST_F(Transform, FilesBesideTheRepository) {
       const auto info = inspect(jpeg);
       if (!info || std::int64_t{info->width} * info->height > 1 << 20) continue;
       const Turn& turn = kTurns[number++ % std::size(kTurns)];
-      const auto ours = transcode(jpeg, on_cpu({.rotate = turn.rotate, .flip = turn.flip}));
+      const auto ours = transcode(jpeg, verified({.rotate = turn.rotate, .flip = turn.flip}));
       const Bytes theirs = jpegtran(jpeg, turn.option);
       if (!ours || theirs.empty()) continue;  // damaged, or of another kind
       std::vector<ComponentCoefficients> unused;
@@ -210,7 +209,7 @@ TEST(Recode, KeepsCoefficientsInEveryForm) {
     SCOPED_TRACE("picture " + std::to_string(number++));
     for (const ScanChoice scans : {ScanChoice::keep, ScanChoice::progressive, ScanChoice::baseline})
       for (const int interval : {0, 3}) {
-        TranscodeParams params = on_cpu();
+        TranscodeParams params = verified();
         params.scans = scans;
         params.optimize = true;
         params.restart_interval = interval;
@@ -227,7 +226,7 @@ TEST(Recode, KeepsCoefficientsInEveryForm) {
         EXPECT_FALSE(inspect(*back)->progressive);
         EXPECT_EQ(inspect(*back)->color, inspect(jpeg)->color);
         for (const int threads : {2, 5}) {
-          params = on_cpu();
+          params = verified();
           params.scans = scans;
           params.optimize = true;
           params.restart_interval = interval;
@@ -242,7 +241,7 @@ TEST(Recode, NeverMakesAStreamLarger) {
   LibjpegOptions options;
   options.optimal = true;
   const Bytes best = libjpeg_sample(64, 48, Subsampling::s420, options);
-  TranscodeParams params = on_cpu();
+  TranscodeParams params = verified();
   params.optimize = true;
   const auto once = transcode(best, params);
   ASSERT_TRUE(once);
@@ -259,18 +258,18 @@ TEST(Recode, RefusesDamageAndWhatDoesNotFit) {
   Bytes jpeg = libjpeg_sample(64, 48, Subsampling::s420);
   const auto scan = static_cast<std::ptrdiff_t>(parse_headers(jpeg).data_offset);
   jpeg.erase(jpeg.begin() + scan + 100, jpeg.begin() + scan + 200);
-  TranscodeParams params = on_cpu();
+  TranscodeParams params = verified();
   params.optimize = true;
   const auto damaged = transcode(jpeg, params);
   ASSERT_FALSE(damaged);
   EXPECT_EQ(group(damaged.status().code()), ErrorGroup::corrupt) << damaged.status().message();
   EXPECT_NE(damaged.status().message().find("could not be the same"), std::string::npos);
   const Bytes good = libjpeg_sample(64, 48, Subsampling::s420);
-  EXPECT_EQ(transcode(good, on_cpu({.crop = {60, 0, 10, 10}})).status().code(),
+  EXPECT_EQ(transcode(good, verified({.crop = {60, 0, 10, 10}})).status().code(),
             Errc::invalid_argument);
   LibjpegOptions options;
   options.rgb_stream = true;
-  EXPECT_EQ(transcode(libjpeg_sample(64, 48, Subsampling::s444, options), on_cpu({.gray = true}))
+  EXPECT_EQ(transcode(libjpeg_sample(64, 48, Subsampling::s444, options), verified({.gray = true}))
                 .status()
                 .code(),
             Errc::pixel_format);

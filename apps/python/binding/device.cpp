@@ -155,7 +155,7 @@ Result<MemoryPool*> pool_of(int device) {
 struct DeviceBlock {
   ~DeviceBlock() {
     if (data == nullptr || generation != fork_generation()) return;
-    // Whoever made another stream may destroy it once the arrays are gone.
+    // The caller may destroy a stream of its own once the arrays are gone.
     if (stream == 0 && pool->kept.put(data, bytes)) return;
     const OnDevice current(device);
     KeptMemory::free(data, stream_of(stream));

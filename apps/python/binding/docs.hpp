@@ -178,7 +178,7 @@ Options:
   gray          True: luma alone
   edges         'keep', 'trim' or 'refuse': blocks at an edge that cannot move
   verify        True: decodes the new stream, too, and compares the coefficients
-  strict, max_pixels, max_scans, max_header_bytes, device, threads, instruction_set
+  strict, max_pixels, max_scans, max_header_bytes, threads, instruction_set
                 as of decode()
 
 Raises zerorun.Error, for damaged streams too.)";

@@ -59,8 +59,7 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
 }
 
 nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
-  TranscodeParams params = transcode_params(options);
-  params.backend = usable_backend(params.backend);
+  const TranscodeParams params = transcode_params(options);
   const JpegData jpeg(data);
   if (jpeg.device() != kHost) fail_argument("data must be in host memory");
   std::vector<std::byte> out;

@@ -240,7 +240,6 @@ constexpr Option<T> kTranscodeOptions[] = {
     {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
     {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
     {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
-    {"device", set_device<T>},
     {"threads", set<&T::threads, parse_int>},
     {"instruction_set", set<&T::instruction_set, parse_instruction_set>},
 };

@@ -39,22 +39,27 @@ class EncodeOptions(TypedDict, total=False):
     instruction_set: str
 
 
-class DecodeOptions(TypedDict, total=False):
+class ReadOptions(TypedDict, total=False):
+    """Options of decode() and transcode()."""
+
+    strict: bool
+    max_pixels: int
+    max_scans: int
+    max_header_bytes: int
+    threads: int
+    instruction_set: str
+
+
+class DecodeOptions(ReadOptions, total=False):
     """Options of decode(); its help explains them."""
 
     scale: Any
     region: Any
     upsampling: str
-    strict: bool
-    max_pixels: int
-    max_scans: int
-    max_header_bytes: int
     device: Any
-    threads: int
-    instruction_set: str
 
 
-class TranscodeOptions(TypedDict, total=False):
+class TranscodeOptions(ReadOptions, total=False):
     """Options of transcode(); its help explains them."""
 
     optimize: bool
@@ -66,10 +71,3 @@ class TranscodeOptions(TypedDict, total=False):
     gray: bool
     edges: str
     verify: bool
-    strict: bool
-    max_pixels: int
-    max_scans: int
-    max_header_bytes: int
-    device: Any
-    threads: int
-    instruction_set: str

@@ -70,10 +70,8 @@ struct TranscodeParams {
   /// A missing EOI and stray bytes are errors. Damage always is.
   bool strict = false;
   StreamLimits limits;
-  Backend backend = Backend::automatic;
-  int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one image; 0 = usable cores
-  InstructionSet instruction_set = InstructionSet::best;  ///< of the CPU backend
+  InstructionSet instruction_set = InstructionSet::best;
 };
 
 struct TranscodeReport {
@@ -84,8 +82,8 @@ struct TranscodeReport {
   Status first_problem;       ///< an oddity that is no damage; ok if there was none
 };
 
-/// Codes image after image again and keeps its memory. Move-only. One thread at a time per object;
-/// objects are independent.
+/// Codes image after image again on the CPU, and keeps its memory. Move-only. One thread at a time
+/// per object; objects are independent.
 ///
 /// All APPn and COM segments are kept in their order, in front of the tables. Of a picture that
 /// changes its size, EXIF's pixel dimensions follow; thumbnails stay as they are. A grey picture
@@ -93,7 +91,7 @@ struct TranscodeReport {
 /// are no damage.
 class ZERORUN_API Transcoder {
  public:
-  /// Errors: invalid_argument, and those of resolve_backend().
+  /// Errors: invalid_argument.
   static Result<Transcoder> create(const TranscodeParams& params = {});
 
   Transcoder(Transcoder&&) noexcept;
@@ -101,12 +99,11 @@ class ZERORUN_API Transcoder {
   ~Transcoder();
 
   /// Codes the first image in `jpeg` again into `out`, which it replaces. The bytes do not depend
-  /// on backend, threads or device. Errors: 2xx (also for damaged scans, of which a decoder would
+  /// on threads and instruction set. Errors: 2xx (also for damaged scans, of which a decoder would
   /// conceal parts: their samples could not be equal), 3xx, 4xx, invalid_argument (a crop that
-  /// leaves the picture; Edges::refuse), device_*. `out` is undefined then.
+  /// leaves the picture; Edges::refuse). `out` is undefined then.
   Result<TranscodeReport> transcode(std::span<const std::byte> jpeg, std::vector<std::byte>& out);
 
-  Backend backend() const noexcept;
   const TranscodeParams& params() const noexcept;
 
  private:

@@ -439,7 +439,7 @@ typedef struct zerorun_transcode_params {
   int32_t edges;            /* ZERORUN_EDGES_... */
   int32_t verify;           /* not 0: compares the coefficients of both streams */
   int32_t strict;           /* not 0: oddities are errors; damage always is */
-  int32_t backend, device, threads;
+  int32_t threads;          /* for one image; 0: all cores */
   int32_t max_scans;        /* 0: 100 */
   int64_t max_pixels;       /* 0: 2^27 */
   int64_t max_header_bytes; /* 0: 64 MiB */
@@ -463,7 +463,6 @@ void zerorun_transcoder_destroy(zerorun_transcoder* transcoder);
 zerorun_status zerorun_transcoder_transcode(zerorun_transcoder* transcoder, const void* jpeg,
                                             size_t size, const uint8_t** out, size_t* out_size,
                                             zerorun_transcode_report* report);
-int32_t zerorun_transcoder_backend(const zerorun_transcoder* transcoder);
 const zerorun_error* zerorun_transcoder_error(const zerorun_transcoder* transcoder);
 
 /* ---- what a stream is --------------------------------------------------------------------- */

@@ -18,47 +18,17 @@ namespace {
 
 constexpr HuffmanTables kTables[] = {HuffmanTables::standard, HuffmanTables::optimal};
 
-class BatchParity : public GpuTest {
+class BatchParity : public JobsTest {
  protected:
-  void open(EncodeParams params) {
-    device_ = make_coder<DeviceEncoder>(params);
-    params.backend = Backend::cpu;
-    cpu_ = make_coder<Encoder>(params);
-    ASSERT_TRUE(device_ && cpu_);
-    jobs_.clear();
-  }
-
   /// Adds `count` different frames; some are flat, some are noise.
   void add_frames(int count, PixelFormat format, int width, int height) {
-    for (int i = 0; i < count; ++i) {
-      const std::size_t number = jobs_.size();
-      jobs_.push_back(std::make_unique<Job>(*cpu_, frame_number(number, format, width, height)));
-    }
+    for (int i = 0; i < count; ++i) add(frame_number(jobs_.size(), format, width, height));
   }
 
   static TestFrame frame_number(std::size_t number, PixelFormat format, int width, int height) {
     constexpr Content kTurns[] = {Content::photo, Content::noise, Content::flat};
     return make_frame(kTurns[number % 3], format, width, height, number);
   }
-
-  Status encode(std::size_t first, std::size_t count) {
-    std::vector<DeviceEncodeJob> jobs;
-    for (std::size_t i = first; i < first + count; ++i) jobs.push_back(jobs_[i]->job());
-    return device_->encode_batch(jobs, nullptr);
-  }
-
-  void expect_all() {
-    const Status status = encode(0, jobs_.size());
-    ASSERT_TRUE(status) << status.message();
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      SCOPED_TRACE(i);
-      jobs_[i]->expect_done();
-    }
-  }
-
-  std::optional<DeviceEncoder> device_;
-  std::optional<Encoder> cpu_;
-  std::vector<std::unique_ptr<Job>> jobs_;
 };
 
 /// More frames than one launch takes.

@@ -1,4 +1,4 @@
-// A job of a DeviceEncoder, beside the stream that the CPU makes of its frame.
+// Jobs of a DeviceEncoder, beside the streams that the CPU makes of their frames.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tests/cuda/device_frame.hpp"
+#include "tests/support/coder.hpp"
+#include "tests/support/gpu.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
@@ -54,6 +56,39 @@ class Job {
   std::optional<DeviceArray<std::byte>> out_;
   std::unique_ptr<DeviceArray<std::size_t>> size_;
   bool fits_ = true;
+};
+
+/// Jobs of one encoder.
+class JobsTest : public GpuTest {
+ protected:
+  void open(EncodeParams params) {
+    device_ = make_coder<DeviceEncoder>(params);
+    params.backend = Backend::cpu;
+    cpu_ = make_coder<Encoder>(params);
+    ASSERT_TRUE(device_ && cpu_);
+    jobs_.clear();
+  }
+
+  void add(const TestFrame& frame) { jobs_.push_back(std::make_unique<Job>(*cpu_, frame)); }
+
+  Status encode(std::size_t first, std::size_t count) {
+    std::vector<DeviceEncodeJob> jobs;
+    for (std::size_t i = first; i < first + count; ++i) jobs.push_back(jobs_[i]->job());
+    return device_->encode_batch(jobs, nullptr);
+  }
+
+  void expect_all() {
+    const Status status = encode(0, jobs_.size());
+    ASSERT_TRUE(status) << status.message();
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      SCOPED_TRACE(i);
+      jobs_[i]->expect_done();
+    }
+  }
+
+  std::optional<DeviceEncoder> device_;
+  std::optional<Encoder> cpu_;
+  std::vector<std::unique_ptr<Job>> jobs_;
 };
 
 }  // namespace zerorun::test

@@ -16,40 +16,17 @@
 namespace zerorun::test {
 namespace {
 
-class ProgressiveParity : public GpuTest {
+class ProgressiveParity : public JobsTest {
  protected:
   void open(EncodeParams params) {
     params.progressive = true;
-    device_ = make_coder<DeviceEncoder>(params);
-    params.backend = Backend::cpu;
-    cpu_ = make_coder<Encoder>(params);
-    ASSERT_TRUE(device_ && cpu_);
-    jobs_.clear();
+    JobsTest::open(params);
   }
 
-  void add(const TestFrame& frame) { jobs_.push_back(std::make_unique<Job>(*cpu_, frame)); }
+  using JobsTest::add;
   void add(Content content, PixelFormat format, int width, int height) {
     add(make_frame(content, format, width, height, jobs_.size()));
   }
-
-  Status encode(std::size_t first, std::size_t count) {
-    std::vector<DeviceEncodeJob> jobs;
-    for (std::size_t i = first; i < first + count; ++i) jobs.push_back(jobs_[i]->job());
-    return device_->encode_batch(jobs, nullptr);
-  }
-
-  void expect_all() {
-    const Status status = encode(0, jobs_.size());
-    ASSERT_TRUE(status) << status.message();
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      SCOPED_TRACE(i);
-      jobs_[i]->expect_done();
-    }
-  }
-
-  std::optional<DeviceEncoder> device_;
-  std::optional<Encoder> cpu_;
-  std::vector<std::unique_ptr<Job>> jobs_;
 };
 
 TEST_F(ProgressiveParity, FormatsAndSizes) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/transcoder.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -199,6 +201,53 @@ TEST(CApi, SelectsScaleAndRegionAsCpp) {
     EXPECT_TRUE(got == want);
     zerorun_decoder_destroy(handle);
   }
+}
+
+TEST(CApi, TranscodesAsCpp) {
+  const Bytes jpeg =
+      encoded_by_cpp(make_frame(Content::photo, PixelFormat::yuv420p, 75, 51, 1), {});
+  TranscodeParams cpp;
+  cpp.scans = ScanChoice::progressive;
+  cpp.restart_interval = 3;
+  cpp.transform.rotate = Rotation::by_90;
+  cpp.transform.flip = Flip::vertical;
+  cpp.transform.crop = {16, 16, 20, 30};
+  cpp.transform.gray = true;
+  cpp.transform.edges = Edges::trim;
+  Bytes want;
+  ASSERT_TRUE(Transcoder::create(cpp)->transcode(jpeg, want));
+  auto params = sized<zerorun_transcode_params>();
+  params.scans = ZERORUN_SCANS_PROGRESSIVE;
+  params.restart_interval = 3;
+  params.rotate = ZERORUN_ROTATE_90;
+  params.flip = ZERORUN_FLIP_VERTICAL;
+  params.crop = {16, 16, 20, 30};
+  params.gray = 1;
+  params.edges = ZERORUN_EDGES_TRIM;
+  params.verify = 1;
+  zerorun_transcoder* handle = nullptr;
+  ASSERT_EQ(zerorun_transcoder_create(&params, &handle, nullptr), ZERORUN_OK);
+  const std::uint8_t* out = nullptr;
+  std::size_t size = 0;
+  auto report = sized<zerorun_transcode_report>();
+  ASSERT_EQ(zerorun_transcoder_transcode(handle, jpeg.data(), jpeg.size(), &out, &size, &report),
+            ZERORUN_OK)
+      << zerorun_transcoder_error(handle)->message;
+  EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(out, size)), want));
+  EXPECT_EQ(report.bytes_consumed, jpeg.size());
+  EXPECT_EQ(report.unchanged, 0);
+  EXPECT_EQ(report.width, inspect(want)->width);
+  EXPECT_EQ(report.height, inspect(want)->height);
+  EXPECT_EQ(
+      zerorun_transcoder_transcode(handle, jpeg.data(), jpeg.size() / 2, &out, &size, nullptr),
+      ZERORUN_TRUNCATED);
+  EXPECT_EQ(out, nullptr);
+  EXPECT_EQ(zerorun_transcoder_transcode(handle, jpeg.data(), jpeg.size(), nullptr, &size, nullptr),
+            ZERORUN_INVALID_ARGUMENT);
+  zerorun_transcoder_destroy(handle);
+  params.rotate = 5;
+  EXPECT_EQ(zerorun_transcoder_create(&params, &handle, nullptr), ZERORUN_INVALID_ARGUMENT);
+  EXPECT_EQ(handle, nullptr);
 }
 
 TEST(CApi, InksAreDecodedAsCpp) {

@@ -30,6 +30,7 @@ entries() {
   entry transform_blocks_kernel 64
   for kernel in "${tile_kernels[@]}"; do entry $kernel 128; done
   entry assemble_kernel 192
+  for kernel in store_blocks_kernel {count,code,assemble}_scans_kernel; do entry $kernel 128; done
 }
 sound() {  # ARCHITECTURE
   report sync_subsequences_kernel "$1" 48 0 0
@@ -39,6 +40,9 @@ sound() {  # ARCHITECTURE
     report $kernel "$1" 96 43776 0
   done
   report assemble_kernel "$1" 32 18560 0
+  for kernel in store_blocks_kernel {count,code,assemble}_scans_kernel; do
+    report $kernel "$1" 40 1024 0
+  done
 }
 entries >"$folder/entries.fatbin"
 for architecture in 75 80 86 89 90 100 120; do sound $architecture; done >"$folder/sound.log"

@@ -86,13 +86,12 @@ struct CoefficientCoder::Impl {
     for (std::int64_t i = 0; i < count; ++i) job(i, 0);
   }
 
-  /// The blocks of an MCU with all components; T.81 B.2.3 allows 10.
-  int blocks_of_all() const {
+  /// Whether an MCU with all components has the blocks that T.81 B.2.3 allows.
+  bool joins() const {
     int blocks = 0;
     for (const auto& component : frame->frame->components) blocks += component.h * component.v;
-    return blocks;
+    return blocks <= kMaxBlocksPerMcu;
   }
-  bool joins() const { return blocks_of_all() <= kMaxBlocksPerMcu; }
 
   ScanLayout layout_of(const ScanSpec& spec) const {
     ComponentSpec all[kMaxDecodedComponents];
@@ -117,29 +116,15 @@ struct CoefficientCoder::Impl {
     return scan;
   }
 
-  /// Splits the scans whose MCU would have too many blocks.
-  ScanScript legal(const ScanScript& script) const {
-    ScanScript split;
-    for (const ScanSpec& spec : script) {
-      if (joins() || spec.components == 1) {
-        split.push_back(spec);
-        continue;
-      }
-      for (int i = 0; i < spec.components; ++i) {
-        split.push_back(spec);
-        split.back().components = 1;
-        split.back().component[0] = spec.component[i];
-      }
-    }
-    return split;
-  }
-
+  /// One scan, or one a component where its MCU would have too many blocks.
   ScanScript sequential() const {
-    ScanSpec all;
-    all.components = static_cast<std::uint8_t>(components());
-    for (int c = 0; c < components(); ++c) all.component[c] = static_cast<std::uint8_t>(c);
-    all.se = kBlockSize - 1;
-    return legal({all});
+    ScanScript script;
+    for (int c = 0; c < components(); ++c) {
+      if (c == 0 || !joins()) script.emplace_back().se = kBlockSize - 1;
+      ScanSpec& scan = script.back();
+      scan.component[scan.components++] = static_cast<std::uint8_t>(c);
+    }
+    return script;
   }
 
   ScanScript searched() {
@@ -255,10 +240,9 @@ struct CoefficientCoder::Impl {
     ZR_TRY(pack());
     using Kind = CoefficientCoding::Scans;
     const bool is_searched = coding->scans == Kind::searched;
-    const ScanScript script =
-        coding->scans == Kind::sequential ? sequential()
-        : is_searched                     ? searched()
-                      : legal(simple_progression(components(), frame->color == ColorModel::ycbcr));
+    const ScanScript script = is_searched                    ? searched()
+                              : coding->scans == Kind::given ? coding->script
+                                                             : sequential();
     if (scans.size() < script.size()) scans.resize(script.size());
     for (std::size_t i = 0; i < script.size(); ++i) scans[i].coding = coding_of(script[i]);
     for (std::size_t i = 0; i < script.size(); ++i)

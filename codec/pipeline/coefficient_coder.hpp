@@ -35,12 +35,13 @@ struct CoefficientFrame {
 struct CoefficientCoding {
   enum class Scans : std::uint8_t {
     sequential,  ///< one interleaved scan; optimal tables
-    simple,      ///< progressive, simple_progression()
     searched,    ///< progressive, the script that takes the fewest bits of those tried
+    given,       ///< progressive, `script`
   };
   Scans scans = Scans::sequential;
   int restart_interval = 0;  ///< MCUs of each scan; 0: no markers
   int restart_rows = 0;      ///< above 0, instead: rows of MCUs of each scan
+  ScanScript script = {};    ///< no scan has an MCU of more than 10 blocks
 };
 
 /// Keeps its memory from frame to frame.

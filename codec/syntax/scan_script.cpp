@@ -1,4 +1,4 @@
-// Scripts of progressive frames: libjpeg's, and the one that takes the fewest bits.
+// Scripts of progressive frames: the one that takes the fewest bits.
 // SPDX-License-Identifier: MIT
 #include "codec/syntax/scan_script.hpp"
 
@@ -32,10 +32,6 @@ ScanSpec dc_scan(int first, int last, int ah, int al) {
   return scan;
 }
 
-void add_for_each(int components, int ss, int se, int ah, int al, ScanScript& script) {
-  for (int c = 0; c < components; ++c) script.push_back(scan_of(c, ss, se, ah, al));
-}
-
 /// The bits of a Huffman code for these counts and the symbol that T.81 K.2 reserves: the sum of
 /// all inner nodes. Codewords of more than 16 bits are too rare to count.
 std::uint64_t code_bits(std::span<const std::uint32_t, 256> counts, int& symbols) {
@@ -61,29 +57,15 @@ std::uint64_t code_bits(std::span<const std::uint32_t, 256> counts, int& symbols
   return bits;
 }
 
-/// What the candidates took.
-class CandidateBits {
- public:
-  CandidateBits(std::span<const ScanSpec> candidates, std::span<const std::uint64_t> bits)
-      : candidates_(candidates), bits_(bits) {}
-
-  std::uint64_t operator()(const ScanSpec& scan) const {
-    const auto at = std::find(candidates_.begin(), candidates_.end(), scan);
-    return bits_[static_cast<std::size_t>(at - candidates_.begin())];
-  }
-
- private:
-  std::span<const ScanSpec> candidates_;
-  std::span<const std::uint64_t> bits_;
-};
-
 /// How a component's AC are sent.
 struct AcChoice {
   std::uint64_t bits = ~std::uint64_t{0};
   int al = 0, cut = 0;
 };
 
-AcChoice choose_ac(int c, const CandidateBits& bits) {
+/// `bits(scan)`: of a candidate.
+template <typename Bits>
+AcChoice choose_ac(int c, const Bits& bits) {
   AcChoice best;
   std::uint64_t refinements = 0;
   for (int al = 0; al <= kMaxLowBits; ++al) {
@@ -100,26 +82,6 @@ AcChoice choose_ac(int c, const CandidateBits& bits) {
 }
 
 }  // namespace
-
-ScanScript simple_progression(int components, bool is_ycbcr) {
-  ScanScript script{dc_scan(0, components - 1, 0, 1)};
-  if (components == 3 && is_ycbcr) {
-    script.push_back(scan_of(0, 1, 5, 0, 2));
-    script.push_back(scan_of(2, 1, kLastIndex, 0, 1));
-    script.push_back(scan_of(1, 1, kLastIndex, 0, 1));
-    script.push_back(scan_of(0, 6, kLastIndex, 0, 2));
-    script.push_back(scan_of(0, 1, kLastIndex, 2, 1));
-    script.push_back(dc_scan(0, 2, 1, 0));
-    for (const int c : {2, 1, 0}) script.push_back(scan_of(c, 1, kLastIndex, 1, 0));
-    return script;
-  }
-  add_for_each(components, 1, 5, 0, 2, script);
-  add_for_each(components, 6, kLastIndex, 0, 2, script);
-  add_for_each(components, 1, kLastIndex, 2, 1, script);
-  script.push_back(dc_scan(0, components - 1, 1, 0));
-  add_for_each(components, 1, kLastIndex, 1, 0, script);
-  return script;
-}
 
 std::vector<ScanSpec> candidate_scans(int components, bool joins_dc) {
   std::vector<ScanSpec> scans;
@@ -141,7 +103,10 @@ std::vector<ScanSpec> candidate_scans(int components, bool joins_dc) {
 
 ScanScript choose_scans(int components, bool joins_dc, std::span<const ScanSpec> candidates,
                         std::span<const std::uint64_t> all_bits) {
-  const CandidateBits bits(candidates, all_bits);
+  const auto bits = [&](const ScanSpec& scan) {
+    return all_bits[static_cast<std::size_t>(std::ranges::find(candidates, scan) -
+                                             candidates.begin())];
+  };
   ScanScript script;
   std::uint64_t least = 0;
   for (int c = 0; c < components; ++c) {

@@ -28,9 +28,6 @@ inline constexpr int kMaxLowBits = 3;
 
 using ScanScript = std::vector<ScanSpec>;
 
-/// libjpeg's jpeg_simple_progression(): for YCbCr ten scans, for other models 2 + 4 a component.
-ScanScript simple_progression(int components, bool is_ycbcr);
-
 /// Where a script may cut a component's AC in two: behind one of these indices, or not at all.
 inline constexpr int kAcCuts[] = {2, 5, 8, 12, 18};
 inline constexpr int kAcCutCount = 5;

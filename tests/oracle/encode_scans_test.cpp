@@ -25,13 +25,47 @@ namespace {
 
 using Scans = CoefficientCoding::Scans;
 
+bool has_scan(HeaderParser& parser) {
+  const auto found = parser.next_scan();
+  return found && *found;
+}
+
+/// Moves the parser behind the data of its scan.
+bool skip_data(const Bytes& jpeg, HeaderParser& parser) {
+  for (std::size_t at = parser.scan().data_offset; at + 1 < jpeg.size(); ++at) {
+    const auto code = static_cast<std::uint8_t>(jpeg[at + 1]);
+    if (jpeg[at] != std::byte{0xFF} || code == 0 || (code >= 0xD0 && code <= 0xD7)) continue;
+    parser.resume_at(at);
+    return true;
+  }
+  return false;
+}
+
+zerorun::ScanScript script_of(const Bytes& jpeg) {
+  HeaderParser parser(jpeg, StreamLimits::any_size());
+  EXPECT_TRUE(parser.start());
+  zerorun::ScanScript script;
+  while (has_scan(parser)) {
+    const ScanHeader& scan = parser.scan();
+    ScanSpec& spec = script.emplace_back();
+    for (const int c : scan.components)
+      spec.component[spec.components++] = static_cast<std::uint8_t>(c);
+    spec.ss = static_cast<std::uint8_t>(scan.ss);
+    spec.se = static_cast<std::uint8_t>(scan.se);
+    spec.ah = static_cast<std::uint8_t>(scan.ah);
+    spec.al = static_cast<std::uint8_t>(scan.al);
+    if (!skip_data(jpeg, parser)) break;
+  }
+  return script;
+}
+
 /// The coefficients of a stream, as libjpeg reads them, and the segments in front of DQT.
 class Coefficients {
  public:
   explicit Coefficients(const Bytes& jpeg) : parser_(jpeg, StreamLimits::any_size()) {
     EXPECT_TRUE(libjpeg_coefficients(jpeg, components_).delivered);
     EXPECT_TRUE(parser_.start());
-    EXPECT_TRUE(has_scan());
+    EXPECT_TRUE(has_scan(parser_));
     header_ = parser_.frame();
     frame_.frame = &header_;
     frame_.color = parser_.color_model();
@@ -41,7 +75,7 @@ class Coefficients {
       for (std::size_t i = 0; i < scan.components.size(); ++i)
         frame_.quant[scan.components[i]] = scan.quant[i];
       parser_.resume_at(scan.data_offset);
-    } while (skip_data(jpeg) && has_scan());
+    } while (skip_data(jpeg, parser_) && has_scan(parser_));
     for (std::size_t c = 0; c < components_.size(); ++c) store(c);
     for (std::size_t at = 2; at + 3 < jpeg.size() && jpeg[at + 1] != std::byte{marker::kDqt};)
       at += 2 +
@@ -67,25 +101,10 @@ class Coefficients {
   CoefficientFrame& frame() { return frame_; }
 
  private:
-  bool has_scan() {
-    const auto found = parser_.next_scan();
-    return found && *found;
-  }
-
   struct Memory {
     std::vector<std::int16_t> dc, ac;
     std::vector<std::uint64_t> nonzero;
   };
-
-  bool skip_data(const Bytes& jpeg) {
-    for (std::size_t at = parser_.scan().data_offset; at + 1 < jpeg.size(); ++at) {
-      const auto code = static_cast<std::uint8_t>(jpeg[at + 1]);
-      if (jpeg[at] != std::byte{0xFF} || code == 0 || (code >= 0xD0 && code <= 0xD7)) continue;
-      parser_.resume_at(at);
-      return true;
-    }
-    return false;
-  }
 
   void store(std::size_t c) {
     const ComponentCoefficients& from = components_[c];
@@ -120,7 +139,11 @@ void expect_libjpegs_bytes(Size size, Subsampling sampling, const LibjpegOptions
   const Coefficients coefficients(libjpeg_sample(size.width, size.height, sampling, plain, seed));
   const Bytes wanted = libjpeg_sample(size.width, size.height, sampling, options, seed);
   CoefficientCoding coding;
-  coding.scans = options.progressive ? Scans::simple : Scans::sequential;
+  if (options.progressive) {
+    coding.scans = Scans::given;
+    coding.script = script_of(wanted);
+    ASSERT_GT(coding.script.size(), 5u);
+  }
   coding.restart_interval = options.restart_mcus;
   coding.restart_rows = options.restart_rows;
   const Bytes coded = coefficients.code(coding);
@@ -208,7 +231,8 @@ TEST(CoefficientCoder, CorrectionBitsAreGatheredAsLibjpegGathersThem) {
     const Bytes wanted = libjpeg_encode_planes(kSide, kSide, {&source, 1}, options);
     options.progressive = false;
     const Coefficients coefficients(libjpeg_encode_planes(kSide, kSide, {&source, 1}, options));
-    EXPECT_TRUE(coefficients.code({Scans::simple}) == wanted) << waves;
+    EXPECT_TRUE(coefficients.code({.scans = Scans::given, .script = script_of(wanted)}) == wanted)
+        << waves;
   }
 }
 
@@ -225,14 +249,15 @@ TEST(CoefficientCoder, SearchedScansHaveTheSameCoefficients) {
     LibjpegOptions plain;
     plain.quality = random.between(5, 100);
     const Size size{random.between(1, 200), random.between(1, 150)};
-    const Subsampling sampling = kAllSubsamplings[random.below(6)];
+    const Subsampling sampling = round == 0 ? Subsampling::s420 : kAllSubsamplings[random.below(6)];
     const Coefficients coefficients(round == 0
                                         ? with_wide_tables(size.width, size.height)
                                         : libjpeg_sample(size.width, size.height, sampling, plain,
                                                          static_cast<std::uint64_t>(round)));
-    for (const Scans scans : {Scans::sequential, Scans::simple, Scans::searched}) {
+    for (const Scans scans : {Scans::sequential, Scans::given, Scans::searched}) {
       SCOPED_TRACE("round " + std::to_string(round) + " " + to_string(size));
       CoefficientCoding coding{scans, round % 3 == 0 ? random.between(1, 20) : 0};
+      coding.script = script_of(libjpeg_sample(8, 8, sampling, kind_of(true)));
       const Bytes coded = coefficients.code(coding);
       std::vector<ComponentCoefficients> read;
       const LibjpegVerdict verdict = libjpeg_coefficients(coded, read);
@@ -254,7 +279,7 @@ TEST(CoefficientCoder, MoreThanTenBlocksInAnMcuAreSplit) {
   options.factors = {SamplingFactors{2, 2}, {2, 2}, {2, 2}};
   options.scans = {{0}, {1}, {2}, {3}};
   const Coefficients coefficients(libjpeg_sample(70, 50, Subsampling::s444, options));
-  for (const Scans scans : {Scans::sequential, Scans::simple, Scans::searched}) {
+  for (const Scans scans : {Scans::sequential, Scans::searched}) {
     std::vector<ComponentCoefficients> read;
     EXPECT_TRUE(libjpeg_coefficients(coefficients.code({scans}), read).clean());
     ASSERT_EQ(read.size(), 4u);
@@ -310,7 +335,7 @@ TEST(CoefficientCoder, RefusesWhatNoSymbolHolds) {
     return coder.code(coefficients.frame(), coding, nullptr, out).code();
   };
   EXPECT_EQ(code({}), Errc::ok);
-  EXPECT_EQ(code({Scans::simple, 0, 20000}), Errc::invalid_argument);
+  EXPECT_EQ(code({Scans::searched, 0, 20000}), Errc::invalid_argument);
   blocks.dc[2] = blocks.dc[4] = 0;
   blocks.dc[3] = 32767;
   EXPECT_EQ(code({}), Errc::ok);

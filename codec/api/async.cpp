@@ -19,25 +19,6 @@ constexpr int kCudaLanes = 4;  // of each device
 constexpr int kMaxLanes = 256;
 constexpr int kMaxDepth = 4096;
 
-}  // namespace
-
-Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& plan) {
-  if (lanes < 0 || lanes > kMaxLanes)
-    return Status(Errc::invalid_argument,
-                  "lanes " + std::to_string(lanes) + " is not in 0.." + std::to_string(kMaxLanes));
-  if (depth < 0 || depth > kMaxDepth)
-    return Status(Errc::invalid_argument,
-                  "depth " + std::to_string(depth) + " is not in 0.." + std::to_string(kMaxDepth));
-  const int cores = usable_processors();
-  const int devices = static_cast<int>(plan.devices.size());
-  const int on_cuda = devices * kCudaLanes;
-  const int automatic = std::min(plan.backend == Backend::cuda ? on_cuda : cores, kMaxLanes);
-  const int chosen = lanes > 0 ? lanes : automatic;
-  return FlightSizes{chosen, depth > 0 ? depth : 2 * chosen};
-}
-
-namespace {
-
 struct EncodeJob {
   ConstFrameView view;
   int quality = 0;
@@ -54,7 +35,42 @@ Status encode(Encoder& encoder, const EncodeJob& job, EncodedFrame& result) {
   return report.status();
 }
 
+struct DecodeJob {
+  std::span<const std::byte> jpeg;
+  PixelFormat format = PixelFormat::gray8;
+  std::optional<FrameView> into;
+};
+
+Status decode(Decoder& decoder, const DecodeJob& job, DecodedFrame& result) {
+  const HostMemory memory = preferred_memory(decoder.backend());
+  if (result.frame.memory() != memory) result.frame = Frame(memory);
+  auto report = job.into ? decoder.decode(job.jpeg, *job.into)
+                         : decoder.decode(job.jpeg, job.format, result.frame);
+  if (report) result.report = *std::move(report);
+  return report.status();
+}
+
+Status validate_format(PixelFormat format) {
+  if (format <= PixelFormat::cmyk32) return Status::ok();
+  return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
+}
+
 }  // namespace
+
+Result<FlightSizes> choose_flight_sizes(int lanes, int depth, const DevicePlan& plan) {
+  if (lanes < 0 || lanes > kMaxLanes)
+    return Status(Errc::invalid_argument,
+                  "lanes " + std::to_string(lanes) + " is not in 0.." + std::to_string(kMaxLanes));
+  if (depth < 0 || depth > kMaxDepth)
+    return Status(Errc::invalid_argument,
+                  "depth " + std::to_string(depth) + " is not in 0.." + std::to_string(kMaxDepth));
+  const int cores = usable_processors();
+  const int devices = static_cast<int>(plan.devices.size());
+  const int on_cuda = devices * kCudaLanes;
+  const int automatic = std::min(plan.backend == Backend::cuda ? on_cuda : cores, kMaxLanes);
+  const int chosen = lanes > 0 ? lanes : automatic;
+  return FlightSizes{chosen, depth > 0 ? depth : 2 * chosen};
+}
 
 struct AsyncEncoder::Impl {
   AsyncEncodeParams params;
@@ -120,30 +136,6 @@ AsyncEncoder::AsyncEncoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::mov
 AsyncEncoder::AsyncEncoder(AsyncEncoder&&) noexcept = default;
 AsyncEncoder& AsyncEncoder::operator=(AsyncEncoder&&) noexcept = default;
 AsyncEncoder::~AsyncEncoder() = default;
-
-namespace {
-
-struct DecodeJob {
-  std::span<const std::byte> jpeg;
-  PixelFormat format = PixelFormat::gray8;
-  std::optional<FrameView> into;
-};
-
-Status decode(Decoder& decoder, const DecodeJob& job, DecodedFrame& result) {
-  const HostMemory memory = preferred_memory(decoder.backend());
-  if (result.frame.memory() != memory) result.frame = Frame(memory);
-  auto report = job.into ? decoder.decode(job.jpeg, *job.into)
-                         : decoder.decode(job.jpeg, job.format, result.frame);
-  if (report) result.report = *std::move(report);
-  return report.status();
-}
-
-Status validate_format(PixelFormat format) {
-  if (format <= PixelFormat::cmyk32) return Status::ok();
-  return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
-}
-
-}  // namespace
 
 struct AsyncDecoder::Impl {
   AsyncDecodeParams params;

@@ -3,15 +3,12 @@
 #include "zerorun/backend.hpp"
 
 #include <cstdlib>
-#include <functional>
 #include <string>
-#include <utility>
 
 #include "codec/api/pipelines.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/choices.hpp"
 #include "codec/base/cuda_device.hpp"
-#include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 
 namespace zerorun {
@@ -88,41 +85,18 @@ Result<Backend> resolve_backend(Backend wanted, int device) {
   return cuda;
 }
 
-static Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend,
-                                                             const EncodeParams& params) {
+Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend, const EncodeParams& params) {
   if (backend != Backend::cuda)
     return make_chosen_encode_pipeline(params.threads, params.instruction_set);
   if (test_device_count() > 0) return make_chosen_encode_pipeline(1, params.instruction_set);
   return make_cuda_encode_pipeline(params.device, params.threads);
 }
 
-static Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend,
-                                                             const DecodeParams& params) {
+Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend, const DecodeParams& params) {
   if (backend != Backend::cuda)
     return make_chosen_decode_pipeline(params.threads, params.instruction_set);
   if (test_device_count() > 0) return make_chosen_decode_pipeline(1, params.instruction_set);
   return make_cuda_decode_pipeline(params.device, params.threads);
-}
-
-template <typename Pipeline, typename Params>
-static Result<PipelineAndSpare<Pipeline>> with_spare(Backend backend, const Params& params) {
-  ZR_LET(first, make_pipeline(backend, params));
-  if (backend != Backend::cuda)
-    return PipelineAndSpare<Pipeline>(std::move(first), kCpuDevice, nullptr);
-  std::function<Result<std::unique_ptr<Pipeline>>()> spare;
-  if (params.backend == Backend::automatic)
-    spare = [params] { return make_pipeline(Backend::cpu, params); };
-  return PipelineAndSpare<Pipeline>(std::move(first), params.device, std::move(spare));
-}
-
-Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,
-                                                               const EncodeParams& params) {
-  return with_spare<EncodePipeline>(backend, params);
-}
-
-Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
-                                                               const DecodeParams& params) {
-  return with_spare<DecodePipeline>(backend, params);
 }
 
 Result<std::byte*> allocate_pinned(std::size_t bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "codec/api/pipelines.hpp"
@@ -57,10 +58,14 @@ struct Encoder::Impl {
     });
   }
 
-  Status code_once(const ConstFrameView& frame) {
+  template <typename Picture>
+  Status code_once(const Picture& picture) {
     codings = 1;
     std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipelines.active().encode_scan(*setup, frame, specs));
+    if constexpr (std::is_same_v<Picture, DeviceSurface>)
+      ZR_TRY(pipelines.active().encode_surface(*setup, picture, specs));
+    else
+      ZR_TRY(pipelines.active().encode_scan(*setup, picture, specs));
     make_header(specs);
     return Status::ok();
   }
@@ -87,30 +92,35 @@ struct Encoder::Impl {
     std::optional<EncodeSetup> sample_setup;
     if (has_sample) ZR_TRY(prepare_sample(params_of_sample(), sample_setup));
     const EncodePipeline *loaded = nullptr, *sample_loaded = nullptr;  // have the picture
-    SizedCoders coders;
-    coders.count = [&](const SizeSetting& setting) -> Result<CountedSize> {
+    const auto count_at = [&](const SizeSetting& setting) -> Result<CountedSize> {
       if (has_sample) return count_sample(setting, *sample_setup, sample_loaded);
       change_setting(params, setting, *setup);
       return count(pipelines.active(), *setup, frame, loaded);
     };
-    coders.code = [&](const SizeSetting& setting) -> Result<std::uint64_t> {
+    const auto code_at = [&](const SizeSetting& setting) -> Result<std::uint64_t> {
       change_setting(params, setting, *setup);
       std::array<HuffmanSpec, 4> specs;
-      EncodePipeline& pipeline = pipelines.active();
-      const bool is_again = std::exchange(loaded, &pipeline) == &pipeline;
-      ZR_TRY(is_again ? pipeline.encode_again(*setup, frame, specs)
-                      : pipeline.encode_scan(*setup, frame, specs));
+      ZR_TRY(code_frame(pipelines.active(), *setup, frame, loaded, specs));
       make_header(specs);
       return total_bytes();
     };
     const SizeTask task =
         make_size_task(params, *setup, has_sample ? sample_setup->layout : setup->layout);
-    ZR_LET(tries, reach_size(task, coders));
+    ZR_LET(tries, reach_size(task, count_at, code_at));
     codings = tries;
     return Status::ok();
   }
 
   /// `loaded`: the pipeline that has the frame already; becomes this one.
+  static Status code_frame(EncodePipeline& pipeline, const EncodeSetup& setup,
+                           const ConstFrameView& frame, const EncodePipeline*& loaded,
+                           std::array<HuffmanSpec, 4>& specs) {
+    const bool is_again = std::exchange(loaded, &pipeline) == &pipeline;
+    return is_again ? pipeline.encode_again(setup, frame, specs)
+                    : pipeline.encode_scan(setup, frame, specs);
+  }
+
+  /// As code_frame().
   static Result<CountedSize> count(EncodePipeline& pipeline, const EncodeSetup& setup,
                                    const ConstFrameView& frame, const EncodePipeline*& loaded) {
     const bool is_again = std::exchange(loaded, &pipeline) == &pipeline;
@@ -137,7 +147,7 @@ struct Encoder::Impl {
   /// Makes what codes the sample.
   Status prepare_sample(const EncodeParams& of_sample, std::optional<EncodeSetup>& sample_setup) {
     if (!sample_pipelines) {
-      ZR_LET(made, make_encode_pipelines(backend, of_sample));
+      ZR_LET(made, make_pipelines<EncodePipeline>(backend, of_sample));
       sample_pipelines = std::move(made);
     }
     ZR_LET(fresh, make_encode_setup(of_sample, sample.format(), sample.width(), sample.height()));
@@ -146,16 +156,10 @@ struct Encoder::Impl {
   }
 
   Status code_to_quality(const ConstFrameView& frame) {
-    bool is_first = true;
+    const EncodePipeline* loaded = nullptr;
     const QualityEncoder::Picture picture{
         frame, [&](int quality, std::vector<std::byte>& jpeg) {
-          change_setting(params, {quality, 0}, *setup);
-          std::array<HuffmanSpec, 4> specs;
-          EncodePipeline& pipeline = pipelines.active();
-          ZR_TRY(std::exchange(is_first, false) ? pipeline.encode_scan(*setup, frame, specs)
-                                                : pipeline.encode_again(*setup, frame, specs));
-          make_header(specs);
-          return join(header, pipeline, jpeg);
+          return code_stream(params, *setup, frame, pipelines.active(), loaded, quality, jpeg);
         }};
     const EncodeParams of_sample = params_of_sample();
     std::optional<EncodeSetup> sample_setup;
@@ -163,8 +167,13 @@ struct Encoder::Impl {
     ZR_LET(has_sample, sample_tiles(frame, sample));
     if (has_sample) {
       ZR_TRY(prepare_sample(of_sample, sample_setup));
-      sampled = {std::as_const(sample).view(), [&](int quality, std::vector<std::byte>& jpeg) {
-                   return code_sample(of_sample, *sample_setup, quality, jpeg);
+      const ConstFrameView tiles = std::as_const(sample).view();
+      sampled = {tiles, [&, tiles](int quality, std::vector<std::byte>& jpeg) {
+                   return sample_pipelines->run([&] {
+                     const EncodePipeline* none = nullptr;
+                     return code_stream(of_sample, *sample_setup, tiles, sample_pipelines->active(),
+                                        none, quality, jpeg);
+                   });
                  }};
     }
     ZR_LET(outcome, to_quality.encode(params.size, params.threads, picture, sampled));
@@ -173,25 +182,21 @@ struct Encoder::Impl {
     return Status::ok();
   }
 
-  Status code_sample(const EncodeParams& of_sample, EncodeSetup& sample_setup, int quality,
-                     std::vector<std::byte>& jpeg) {
-    change_setting(of_sample, {quality, 0}, sample_setup);
-    return sample_pipelines->run([&]() -> Status {
-      std::array<HuffmanSpec, 4> specs;
-      EncodePipeline& pipeline = sample_pipelines->active();
-      ZR_TRY(pipeline.encode_scan(sample_setup, std::as_const(sample).view(), specs));
-      std::vector<std::uint8_t> head;
-      write_header(make_stream_header(of_sample, sample_setup, specs), head);
-      return join(head, pipeline, jpeg);
-    });
+  /// A whole stream of a quality in 16ths. `loaded`: as for code_frame().
+  static Status code_stream(const EncodeParams& params, EncodeSetup& setup,
+                            const ConstFrameView& frame, EncodePipeline& pipeline,
+                            const EncodePipeline*& loaded, int quality,
+                            std::vector<std::byte>& jpeg) {
+    change_setting(params, {quality, 0}, setup);
+    std::array<HuffmanSpec, 4> specs;
+    ZR_TRY(code_frame(pipeline, setup, frame, loaded, specs));
+    std::vector<std::uint8_t> head;
+    write_header(make_stream_header(params, setup, specs), head);
+    jpeg.resize(head.size() + pipeline.scan_bytes() + 2);
+    return join(head, pipeline, jpeg.data());
   }
 
   /// Header, scan and EOI.
-  static Status join(const std::vector<std::uint8_t>& header, EncodePipeline& pipeline,
-                     std::vector<std::byte>& out) {
-    out.resize(header.size() + pipeline.scan_bytes() + 2);
-    return join(header, pipeline, out.data());
-  }
   static Status join(const std::vector<std::uint8_t>& header, EncodePipeline& pipeline,
                      std::byte* out) {
     std::memcpy(out, header.data(), header.size());
@@ -218,14 +223,6 @@ struct Encoder::Impl {
                                : code_once(surface));
       return deliver(total_bytes());
     });
-  }
-
-  Status code_once(const DeviceSurface& surface) {
-    codings = 1;
-    std::array<HuffmanSpec, 4> specs;
-    ZR_TRY(pipelines.active().encode_surface(*setup, surface, specs));
-    make_header(specs);
-    return Status::ok();
   }
 
   static Status validate(const ConstFrameView& frame) { return zerorun::validate(frame); }
@@ -332,7 +329,7 @@ Result<Encoder> Encoder::create(const EncodeParams& params) {
     ZR_TRY(validate_params(params));
     ZR_LET(resolved, resolve_backend(params.backend, params.device));
     return make_with_backend(params.backend, resolved, [&](Backend backend) -> Result<Encoder> {
-      ZR_LET(pipelines, make_encode_pipelines(backend, params));
+      ZR_LET(pipelines, make_pipelines<EncodePipeline>(backend, params));
       return Encoder(std::make_unique<Impl>(Impl{params, backend, std::move(pipelines)}));
     });
   });

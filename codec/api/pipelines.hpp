@@ -88,12 +88,21 @@ class PipelineAndSpare {
   Pipeline* active_;
 };
 
-/// The pipeline of `backend`, which resolve_backend() gave: cpu or cuda. Where CUDA was an
-/// automatic choice, one of the CPU is to spare. `params` are valid.
-Result<PipelineAndSpare<EncodePipeline>> make_encode_pipelines(Backend backend,
-                                                               const EncodeParams& params);
-Result<PipelineAndSpare<DecodePipeline>> make_decode_pipelines(Backend backend,
-                                                               const DecodeParams& params);
+/// The pipeline of `backend`, which resolve_backend() gave: cpu or cuda. `params` are valid.
+Result<std::unique_ptr<EncodePipeline>> make_pipeline(Backend backend, const EncodeParams& params);
+Result<std::unique_ptr<DecodePipeline>> make_pipeline(Backend backend, const DecodeParams& params);
+
+/// The same. Where CUDA was an automatic choice, one of the CPU is to spare.
+template <typename Pipeline, typename Params>
+Result<PipelineAndSpare<Pipeline>> make_pipelines(Backend backend, const Params& params) {
+  ZR_LET(first, make_pipeline(backend, params));
+  const bool is_cuda = backend == Backend::cuda;
+  std::function<Result<std::unique_ptr<Pipeline>>()> spare;
+  if (is_cuda && params.backend == Backend::automatic)
+    spare = [params] { return make_pipeline(Backend::cpu, params); };
+  return PipelineAndSpare<Pipeline>(std::move(first), is_cuda ? params.device : kCpuDevice,
+                                    std::move(spare));
+}
 
 struct FlightSizes {
   int lanes, depth;
@@ -212,23 +221,20 @@ Status AsyncLanes<Coder, Job, Output, kInput>::start(const DevicePlan& plan, Mak
   return Status::ok();
 }
 
-/// A coder for a device of the set, or for the CPU. There `threads` 0 becomes 1, because the lanes
-/// run in parallel. On CUDA all lanes share the threads that copy their frames.
-template <typename Coder, typename Params>
-Result<Coder> make_for_device(Params params, int device) {
-  params.backend = device == kCpuDevice ? Backend::cpu : Backend::cuda;
-  if (device != kCpuDevice) params.device = device;
-  if (device == kCpuDevice && params.threads == 0) params.threads = 1;
-  return Coder::create(params);
-}
-
 /// Starts the lanes of a caller's choice. `Async` is AsyncEncodeParams or AsyncDecodeParams, whose
-/// member `coding` are the parameters of one coder.
+/// member `coding` are the parameters of one coder. On the CPU `threads` 0 becomes 1, because the
+/// lanes run in parallel; on CUDA all lanes share the threads that copy their frames.
 template <typename Coder, typename Lanes, typename Async, typename Params>
 Status start_lanes(Lanes& lanes, const Async& async, const Params& coding,
                    typename Lanes::Work work) {
   ZR_LET(plan, plan_devices(coding.backend, coding.device, async.devices));
-  const auto make = [coding](int device) { return make_for_device<Coder>(coding, device); };
+  const auto make = [coding](int device) {
+    Params params = coding;
+    params.backend = device == kCpuDevice ? Backend::cpu : Backend::cuda;
+    if (device != kCpuDevice) params.device = device;
+    if (device == kCpuDevice && params.threads == 0) params.threads = 1;
+    return Coder::create(params);
+  };
   return make_with_backend(coding.backend, plan.backend, [&](Backend backend) {
     return lanes.start(backend == plan.backend ? plan : DevicePlan{}, make, async.lanes,
                        async.depth, work);

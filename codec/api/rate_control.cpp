@@ -116,9 +116,7 @@ struct RatePlan {
       if (frame.counts) worst = level_after(worst, most, frame.leaked);
     }
     const std::int64_t leaked = leak.next();
-    std::int64_t budget = frame_budget(bucket, worst, leaked);
-    budget = std::min(budget, most_of_frame());
-    frames.push_back({budget, leaked});
+    frames.push_back({std::min(frame_budget(bucket, worst, leaked), most_of_frame()), leaked});
   }
 
   std::int64_t most_of_frame() const {
@@ -158,14 +156,10 @@ namespace {
 
 constexpr std::int64_t kMostFrameRate = std::int64_t{1} << 31;
 
-Status check_rate(std::int64_t bits_per_second) {
-  if (bits_per_second >= 1 && bits_per_second <= kMostRate) return Status::ok();
-  return Status(Errc::invalid_argument, "a rate of " + std::to_string(bits_per_second) +
-                                            " bits a second is not in 1..2^50");
-}
-
 Status check(const RateLimits& limits) {
-  ZR_TRY(check_rate(limits.bits_per_second));
+  if (limits.bits_per_second < 1 || limits.bits_per_second > kMostRate)
+    return Status(Errc::invalid_argument, "a rate of " + std::to_string(limits.bits_per_second) +
+                                              " bits a second is not in 1..2^50");
   if (limits.frame_rate_num < 1 || limits.frame_rate_den < 1 ||
       limits.frame_rate_num > kMostFrameRate || limits.frame_rate_den > kMostFrameRate)
     return Status(Errc::invalid_argument, "a rate needs the number of frames a second");
@@ -184,7 +178,6 @@ Status check(const RateLimits& limits) {
 
 struct RateControl::Impl {
   explicit Impl(const RateLimits& limits) : plan(limits) {}
-
   bool is_behind_failure(std::int64_t number) const { return number > failed; }
 
   std::mutex mutex;

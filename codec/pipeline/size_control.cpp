@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "codec/base/try.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/huffman_code.hpp"
@@ -48,22 +47,6 @@ CountedSize size_of_counts(const SymbolCounts& counts, const EncodeSetup& setup)
       sums[t].add(symbol, counts.count[t][symbol], tables.bits[t][symbol]);
   }
   return counted_size(sums, is_optimal);
-}
-
-Result<int> reach_size(const SizeTask& task, const SizedCoders& coders) {
-  SizePlan plan;
-  plan.start(task, kPhotoCurve);
-  while (plan.step() != SizePlan::Step::done) {
-    if (plan.step() == SizePlan::Step::count) {
-      ZR_LET(counted, coders.count(plan.setting()));
-      plan.add_count(counted, kPhotoCurve);
-    } else {
-      ZR_LET(bytes, coders.code(plan.setting()));
-      plan.add_code(bytes, kPhotoCurve);
-    }
-  }
-  if (!plan.is_reached()) return size_not_reached(task, plan.bytes());
-  return plan.codings();
 }
 
 Status size_not_reached(const SizeTask& task, std::uint64_t least) {

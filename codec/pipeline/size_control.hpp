@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "codec/arith/size_plan.hpp"
+#include "codec/base/try.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -20,17 +20,27 @@ SizeTask make_size_task(const EncodeParams& params, const EncodeSetup& whole,
 /// The size of a scan with these symbols and the setup's kind of Huffman tables.
 CountedSize size_of_counts(const SymbolCounts& counts, const EncodeSetup& setup);
 
-/// Functions that count and code a picture with a setting.
-struct SizedCoders {
-  std::function<Result<CountedSize>(const SizeSetting&)> count;
-  std::function<Result<std::uint64_t>(const SizeSetting&)> code;  ///< returns bytes of the stream
-};
-
-/// The last coding is the stream. Returns how many there were. Errors: size_not_reached, those of
-/// the coders.
-Result<int> reach_size(const SizeTask& task, const SizedCoders& coders);
-
 /// size_not_reached, for a plan that is done.
 Status size_not_reached(const SizeTask& task, std::uint64_t least);
+
+/// count(setting) returns a Result<CountedSize> of the picture with a setting, and code(setting)
+/// one of the stream's bytes. The last coding is the stream. Returns how many there were. Errors:
+/// size_not_reached, those of the functions.
+template <typename Count, typename Code>
+Result<int> reach_size(const SizeTask& task, const Count& count, const Code& code) {
+  SizePlan plan;
+  plan.start(task, kPhotoCurve);
+  while (plan.step() != SizePlan::Step::done) {
+    if (plan.step() == SizePlan::Step::count) {
+      ZR_LET(counted, count(plan.setting()));
+      plan.add_count(counted, kPhotoCurve);
+    } else {
+      ZR_LET(bytes, code(plan.setting()));
+      plan.add_code(bytes, kPhotoCurve);
+    }
+  }
+  if (!plan.is_reached()) return size_not_reached(task, plan.bytes());
+  return plan.codings();
+}
 
 }  // namespace zerorun

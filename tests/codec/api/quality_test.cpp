@@ -95,7 +95,7 @@ class Coder {
       : params_(without_goal(given)),
         frame_(frame),
         setup_(*make_encode_setup(params_, frame.format, frame.width, frame.height)),
-        pipelines_(*make_encode_pipelines(Backend::cpu, params_)) {}
+        pipelines_(*make_pipelines<EncodePipeline>(Backend::cpu, params_)) {}
 
   Bytes stream(int quality_16ths) {
     change_setting(params_, {quality_16ths, 0}, setup_);

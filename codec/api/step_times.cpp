@@ -23,18 +23,18 @@ double microseconds_since(Clock::time_point start) {
 /// pool of one worker calls them on the thread that runs the frame.
 thread_local std::vector<StepTime>* current_steps = nullptr;
 
-template <typename Stage, typename Args>
-Status timed(const char* name, Stage stage, const Args& args, Exec& exec) {
-  const auto start = Clock::now();
-  Status status = stage(args, exec);
-  current_steps->push_back({name, microseconds_since(start)});
-  return status;
-}
+/// Appends the time of its life.
+struct Timer {
+  const char* name;
+  Clock::time_point start = Clock::now();
+  ~Timer() { current_steps->push_back({name, microseconds_since(start)}); }
+};
 
 const StageTable& timed_stages() {
-#define ZR_TIMED(stage, Args)                             \
-  .stage = [](const Args& args, Exec& exec) {             \
-    return timed(#stage, cpu_stages().stage, args, exec); \
+#define ZR_TIMED(stage, Args)                 \
+  .stage = [](const Args& args, Exec& exec) { \
+    const Timer timer{#stage};                \
+    return stage##_cpu(args, exec);           \
   },
   static constexpr StageTable kTable{ZR_STAGES(ZR_TIMED)};
 #undef ZR_TIMED

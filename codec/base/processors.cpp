@@ -18,18 +18,13 @@
 namespace zerorun {
 namespace {
 
-/// The first line; empty if the file is not there or cannot be read.
-std::string line_of(const std::string& path) {
+/// Empty if the file is not there or cannot be read.
+std::string text_of(const std::string& path) {
   std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-std::string lines_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string lines;
-  for (std::string line; std::getline(file, line);) lines += line + '\n';
-  return lines;
+  std::string text;
+  std::getline(file, text, '\0');
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 std::optional<int> least(std::optional<int> a, std::optional<int> b) {
@@ -49,12 +44,12 @@ std::optional<int> processors_of_thread() {
 }
 
 std::optional<int> limit_of_version_2(const std::string& folder) {
-  return processors_of_cpu_max(line_of(folder + "/cpu.max"));
+  return processors_of_cpu_max(text_of(folder + "/cpu.max"));
 }
 /// Version 1 has the two numbers in two files; -1 is no limit.
 std::optional<int> limit_of_version_1(const std::string& folder) {
-  return processors_of_cpu_max(line_of(folder + "/cpu.cfs_quota_us") + ' ' +
-                               line_of(folder + "/cpu.cfs_period_us"));
+  return processors_of_cpu_max(text_of(folder + "/cpu.cfs_quota_us") + ' ' +
+                               text_of(folder + "/cpu.cfs_period_us"));
 }
 
 /// The least limit of a group, "/a/b", and of all groups above it.
@@ -69,19 +64,9 @@ std::optional<int> least_of_all_above(const std::string& root, std::string group
   }
 }
 
-/// Whether "cpu" is one of a list as "cpu,cpuacct".
-bool has_cpu(std::string_view controllers) {
-  while (!controllers.empty()) {
-    const std::size_t comma = std::min(controllers.find(','), controllers.size());
-    if (controllers.substr(0, comma) == "cpu") return true;
-    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
-  }
-  return false;
-}
-
 std::optional<int> limit_of_own_groups() noexcept {
   try {
-    return processors_of_groups(lines_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+    return processors_of_groups(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
   } catch (const std::exception&) {  // no memory is left for a line
     return std::nullopt;
   }
@@ -107,11 +92,12 @@ std::optional<int> processors_of_groups(std::string_view groups, const std::stri
     groups.remove_prefix(std::min(line.size() + 1, groups.size()));
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos || line.substr(second + 1, 1) != "/") continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const std::string controllers =  // ",cpu,cpuacct,"
+        ',' + std::string(line.substr(first + 1, second - first - 1)) + ',';
     std::string group(line.substr(second + 1));
-    if (controllers.empty())
+    if (controllers == ",,")
       limit = least(limit, least_of_all_above(root, std::move(group), limit_of_version_2));
-    else if (has_cpu(controllers))
+    else if (controllers.find(",cpu,") != controllers.npos)
       limit = least(limit, least_of_all_above(root + "/cpu", std::move(group), limit_of_version_1));
   }
   return limit;

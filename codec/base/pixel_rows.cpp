@@ -106,39 +106,16 @@ void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::u
   }
 }
 
-void read_chroma_row(const ConstFrameView& frame, int cy, std::uint8_t* cb, std::uint8_t* cr) {
-  const ChromaAccess chroma = chroma_access(frame.format);
-  const std::uint8_t* in_cb = row_of(frame, chroma.cb_plane, cy) + chroma.cb_offset;
-  const std::uint8_t* in_cr = row_of(frame, chroma.cr_plane, cy) + chroma.cr_offset;
-  const int width = chroma_width(chroma, frame.width);
-  for (int x = 0; x < width; ++x) {
-    cb[x] = in_cb[x * chroma.step];
-    cr[x] = in_cr[x * chroma.step];
-  }
-}
-
-/// `rgb_at(x)`: the pixels of row y.
-template <typename Pixels>
-static void write_pixels(const FrameView& frame, int y, const Pixels& rgb_at) {
+void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const std::uint8_t* g,
+                  const std::uint8_t* b) {
   const RgbOrder order = rgb_order(frame.format);
   std::uint8_t* out = row_of(frame, 0, y);
   for (int x = 0; x < frame.width; ++x, out += order.pixel_bytes) {
-    const Rgb rgb = rgb_at(x);
-    out[order.r] = rgb.r;
-    out[order.g] = rgb.g;
-    out[order.b] = rgb.b;
+    out[order.r] = r[x];
+    out[order.g] = g[x];
+    out[order.b] = b[x];
     if (order.pixel_bytes == 4) out[order.spare()] = 255;
   }
-}
-
-void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const std::uint8_t* g,
-                  const std::uint8_t* b) {
-  write_pixels(frame, y, [=](int x) { return Rgb{r[x], g[x], b[x]}; });
-}
-
-void write_rgb_row(const FrameView& frame, int y, const std::uint8_t* luma, const std::uint8_t* cb,
-                   const std::uint8_t* cr) {
-  write_pixels(frame, y, [=](int x) { return ycc_to_rgb(luma[x], cb[x], cr[x]); });
 }
 
 void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma) {

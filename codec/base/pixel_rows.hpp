@@ -50,13 +50,6 @@ ComponentLayout component_layout(PixelFormat format, int component, int width, i
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,
                   std::uint8_t* cr);
 
-/// Reads chroma row cy of a YCbCr frame at the frame's own resolution.
-void read_chroma_row(const ConstFrameView& frame, int cy, std::uint8_t* cb, std::uint8_t* cr);
-
-/// Writes row y of an RGB frame from full-resolution samples.
-void write_rgb_row(const FrameView& frame, int y, const std::uint8_t* luma, const std::uint8_t* cb,
-                   const std::uint8_t* cr);
-
 /// Writes row y of an RGB frame from R, G and B samples.
 void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const std::uint8_t* g,
                   const std::uint8_t* b);

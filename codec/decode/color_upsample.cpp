@@ -69,9 +69,10 @@ bool is_rgb(ColorModel model) { return model == ColorModel::rgb || has_inks(mode
 /// call.
 class PictureRows {
  public:
-  explicit PictureRows(const ColorUpsampleArgs& a) : a_(a), width_(count(a.frame.width)) {
+  explicit PictureRows(const ColorUpsampleArgs& a)
+      : a_(a), width_(count(a.frame.width)), neutral_(width_, 128) {
     for (int c = 0; c < a.components; ++c) components_.emplace_back(a, c);
-    for (auto& buffer : converted_) buffer.assign(width_, 128);
+    for (auto& buffer : converted_) buffer.resize(width_);
   }
 
   /// Three or four components.
@@ -83,8 +84,10 @@ class PictureRows {
     const Row row = stored(y);
     return a_.model == ColorModel::ycck ? convert(row, ycc_to_inks) : row;
   }
-  /// R, G and B of a model that is_rgb().
+  /// R, G and B.
   Row rgb(int y) {
+    if (!is_rgb(a_.model))
+      return convert(stored(y), [](int l, int cb, int cr) { return ycc_to_rgb(l, cb, cr); });
     if (!has_inks(a_.model)) return stored(y);
     const Row row = inks(y);
     const int flip = a_.model == ColorModel::cmyk ? 255 : 0;  // 255 - x is x ^ 255
@@ -105,26 +108,28 @@ class PictureRows {
 
  private:
   Row stored(int y) {
-    const std::uint8_t* row[4] = {nullptr, converted_[1].data(), converted_[2].data(), nullptr};
+    const std::uint8_t* row[4] = {nullptr, neutral_.data(), neutral_.data(), nullptr};
     for (std::size_t c = 0; c < components_.size(); ++c) row[c] = components_[c].row(y);
     return {row[0], row[1], row[2], row[3]};
   }
   /// The first three components, pixel by pixel; they may be those of converted_.
   template <typename Convert>
   Row convert(const Row& row, const Convert& pixel) {
+    std::uint8_t *const a = converted_[0].data(), *const b = converted_[1].data(),
+                        *const c = converted_[2].data();
     for (std::size_t x = 0; x < width_; ++x) {
       const Rgb made = pixel(row.a[x], row.b[x], row.c[x]);
-      converted_[0][x] = made.r;
-      converted_[1][x] = made.g;
-      converted_[2][x] = made.b;
+      a[x] = made.r;
+      b[x] = made.g;
+      c[x] = made.b;
     }
-    return {converted_[0].data(), converted_[1].data(), converted_[2].data(), row.d};
+    return {a, b, c, row.d};
   }
 
   const ColorUpsampleArgs& a_;
   std::size_t width_;
   std::vector<ComponentRows> components_;
-  std::vector<std::uint8_t> converted_[3];
+  std::vector<std::uint8_t> neutral_, converted_[3];
 };
 
 void to_cmyk(const ColorUpsampleArgs& a, int last_row) {
@@ -144,16 +149,8 @@ void to_cmyk(const ColorUpsampleArgs& a, int last_row) {
 void to_rgb(const ColorUpsampleArgs& a, int last_row) {
   PictureRows rows(a);
   for (int y = a.first_row; y < last_row; ++y) {
-    if (is_rgb(a.model)) {
-      const auto row = rows.rgb(y);
-      pack_rgb_row(a.frame, y, row.a, row.b, row.c);
-    } else {
-      const auto row = rows.ycc(y);
-      if (a.components == 1)
-        pack_rgb_row(a.frame, y, row.a, row.a, row.a);
-      else
-        write_rgb_row(a.frame, y, row.a, row.b, row.c);
-    }
+    const PictureRows::Row row = rows.rgb(y);
+    pack_rgb_row(a.frame, y, row.a, row.b, row.c);
   }
 }
 

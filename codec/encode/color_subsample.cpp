@@ -10,31 +10,15 @@
 namespace zerorun {
 namespace {
 
-/// For frames whose chroma has the wanted resolution.
-void copy_chroma(const ColorSubsampleArgs& a, int first, int last) {
-  const int valid = component_extent(a.frame.width, 1, a.h_max);
-  for (int cy = first; cy < last; ++cy) {
-    std::uint8_t* cb = plane_row(a.plane[1], cy);
-    std::uint8_t* cr = plane_row(a.plane[2], cy);
-    read_chroma_row(a.frame, cy, cb, cr);
-    extend_row(cb, valid, a.plane[1].width);
-    extend_row(cr, valid, a.plane[2].width);
-  }
-}
-
-bool has_wanted_chroma(const ColorSubsampleArgs& a) {
-  const Subsampling sampling = native_subsampling(a.frame.format);
-  if (is_rgb(a.frame.format) || sampling == Subsampling::gray) return false;
-  const LumaFactors luma = luma_factors(sampling);
-  return a.h_max == luma.h && a.v_max == luma.v;
-}
-
-void luma_only(const ColorSubsampleArgs& a, int last_row) {
-  if (a.plane[0].data == nullptr) return;
-  for (int y = a.first_row; y < last_row; ++y) {
-    std::uint8_t* row = plane_row(a.plane[0], y);
-    read_ycc_row(a.frame, y, row, nullptr, nullptr);
-    extend_row(row, a.frame.width, a.plane[0].width);
+/// Copies chroma that the frame has at the wanted resolution.
+void copy_chroma(const ColorSubsampleArgs& a, int c, int first, int end) {
+  const ComponentLayout at = component_layout(a.frame.format, c, a.frame.width, a.frame.height);
+  const auto p = static_cast<std::size_t>(at.plane);
+  for (int y = first; y < end; ++y) {
+    const std::uint8_t* const in = a.frame.data[p] + y * a.frame.stride_bytes[p] + at.offset;
+    std::uint8_t* const out = plane_row(a.plane[c], y);
+    for (int x = 0; x < at.width; ++x) out[x] = in[x * at.step];
+    extend_row(out, at.width, a.plane[c].width);
   }
 }
 
@@ -42,15 +26,16 @@ void luma_only(const ColorSubsampleArgs& a, int last_row) {
 
 Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);
-  if (a.components == 1) {
-    luma_only(a, last_row);
-    return Status::ok();
-  }
-  const int first_chroma = a.first_row / a.v_max;
-  const int last_chroma = ceil_div(last_row, a.v_max);
-  if (has_wanted_chroma(a)) {
-    luma_only(a, last_row);
-    copy_chroma(a, first_chroma, last_chroma);
+  const int first_chroma = a.first_row / a.v_max, last_chroma = ceil_div(last_row, a.v_max);
+  const LumaFactors factors = luma_factors(native_subsampling(a.frame.format));
+  const bool is_ycc = !is_rgb(a.frame.format) && a.frame.format != PixelFormat::gray8;
+  if (a.components == 1 || (is_ycc && factors.h == a.h_max && factors.v == a.v_max)) {
+    for (int y = a.first_row; y < last_row && a.plane[0].data != nullptr; ++y) {
+      std::uint8_t* const row = plane_row(a.plane[0], y);
+      read_ycc_row(a.frame, y, row, nullptr, nullptr);
+      extend_row(row, a.frame.width, a.plane[0].width);
+    }
+    for (int c = 1; c < a.components; ++c) copy_chroma(a, c, first_chroma, last_chroma);
     return Status::ok();
   }
   // v_max rows of chroma at full resolution, then the box filter. Grey has neutral chroma.

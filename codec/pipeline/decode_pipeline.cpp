@@ -1,5 +1,5 @@
-// What decode pipelines do with blocks and planes at the end; the common part of the CPU pipelines;
-// and the one of the reference stages.
+// The coefficients of a frame, the common part of the CPU decode pipelines, and the one of the
+// reference stages.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/decode_pipeline.hpp"
 
@@ -40,42 +40,6 @@ void StoredFrame::copy(std::vector<ComponentCoefficients>& out) const {
     const std::int64_t count = std::int64_t{out[c].blocks_wide} * out[c].blocks_high;
     for (std::int64_t b = 0; b < count; ++b)
       blocks_[c].copy_block(b, out[c].values.data() + b * kBlockSize);
-  }
-}
-
-void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
-                        const std::int16_t* blocks, StoredFrame& out) {
-  for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
-    for (std::int32_t i = 0; i < scan.layout.blocks_per_mcu; ++i, blocks += kBlockSize) {
-      const BlockPlace place = place_block(scan.layout, m, i);
-      if (!place.inside) continue;
-      const StoredBlocks& component =
-          out.blocks()[scan.components[static_cast<std::size_t>(place.component)]];
-      component.set_block(std::int64_t{place.y} * component.blocks_wide + place.x, blocks);
-    }
-}
-
-void fill_missing(const FrameHeader& frame, const bool* scanned, const PlaneView* planes) {
-  for (std::size_t c = 0; c < frame.components.size(); ++c) {
-    const PlaneView& plane = planes[c];
-    if (scanned[c] || plane.data == nullptr) continue;
-    for (int y = 0; y < plane.height; ++y)
-      std::memset(plane.data + y * plane.stride_bytes, 128, static_cast<std::size_t>(plane.width));
-  }
-}
-
-void copy_planes(const FrameHeader& frame, const PlaneView* planes,
-                 std::vector<ComponentPlane>& out) {
-  out.resize(frame.components.size());
-  for (std::size_t c = 0; c < out.size(); ++c) {
-    const PlaneView& plane = planes[c];
-    out[c].width = plane.width;
-    out[c].height = plane.height;
-    const auto width = static_cast<std::size_t>(plane.width);
-    out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
-    for (int y = 0; y < plane.height; ++y)
-      std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
-                  plane.data + y * plane.stride_bytes, width);
   }
 }
 
@@ -161,7 +125,17 @@ Status CpuDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsamp
 
 Status CpuDecodePipeline::finish_planes(std::vector<ComponentPlane>& out) {
   fill_gaps();
-  copy_planes(frame_, planes_, out);
+  out.resize(frame_.components.size());
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    const PlaneView& plane = planes_[c];
+    out[c].width = plane.width;
+    out[c].height = plane.height;
+    const auto width = static_cast<std::size_t>(plane.width);
+    out[c].samples.resize(width * static_cast<std::size_t>(plane.height));
+    for (int y = 0; y < plane.height; ++y)
+      std::memcpy(out[c].samples.data() + static_cast<std::size_t>(y) * width,
+                  plane.data + y * plane.stride_bytes, width);
+  }
   return Status::ok();
 }
 
@@ -171,10 +145,15 @@ Status CpuDecodePipeline::finish_coefficients() {
   return Status::ok();
 }
 
-/// Fills what the scans have left out.
+/// Fills what the scans have left out, and components that no scan has with 128.
 void CpuDecodePipeline::fill_gaps() {
   flat_components_.fill_planes(pool_, planes_);
-  fill_missing(frame_, scanned_, planes_);
+  for (std::size_t c = 0; c < frame_.components.size(); ++c) {
+    const PlaneView& plane = planes_[c];
+    if (scanned_[c] || plane.data == nullptr) continue;
+    for (int y = 0; y < plane.height; ++y)
+      std::memset(plane.data + y * plane.stride_bytes, 128, static_cast<std::size_t>(plane.width));
+  }
 }
 
 namespace {

@@ -38,8 +38,8 @@ class DecodePipeline {
   virtual ~DecodePipeline() = default;
 
   /// Output of samples. `frame` is the image's header, or the window of an ImagePart. `direct`, if
-  /// not null, is a host frame whose planes are the component
-  /// planes, so samples may be written there. `luma_only`: only component 0 is wanted.
+  /// not null, is a host frame whose planes are the component planes, so samples may be written
+  /// there. `luma_only`: only component 0 is wanted.
   virtual Status begin_planes(const FrameHeader& frame, const FrameView* direct,
                               bool luma_only) = 0;
   /// What finish_frame() will be asked for; after begin_planes(). A pipeline may make it with the
@@ -66,17 +66,6 @@ class DecodePipeline {
   virtual Status finish_planes(std::vector<ComponentPlane>& out) = 0;
   virtual Status finish_coefficients() = 0;
 };
-
-/// Copies the blocks of `mcus` MCUs from `first_mcu` on, which are in scan order, to their places
-/// in the scan's components; blocks of MCU padding are left out.
-void store_coefficients(const ScanHeader& scan, std::int64_t first_mcu, std::int64_t mcus,
-                        const std::int16_t* blocks, StoredFrame& out);
-
-/// Fills the planes of components that no scan has with 128. `scanned` and `planes` have one entry
-/// a component of the frame.
-void fill_missing(const FrameHeader& frame, const bool* scanned, const PlaneView* planes);
-void copy_planes(const FrameHeader& frame, const PlaneView* planes,
-                 std::vector<ComponentPlane>& out);
 
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.
 std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const StageTable& stages);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
@@ -60,8 +59,18 @@ void McuDecoder::decode_slice(IntervalState& interval, std::int64_t mcus, Scratc
 void McuDecoder::output(std::int64_t first_mcu, std::int64_t mcus,
                         const std::int16_t* coefficients) {
   const ScanHeader& header = *scan_.header;
-  if (scan_.coefficients != nullptr)
-    return store_coefficients(header, first_mcu, mcus, coefficients, *scan_.coefficients);
+  if (scan_.coefficients != nullptr) {
+    for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
+      for (std::int32_t i = 0; i < header.layout.blocks_per_mcu; ++i, coefficients += kBlockSize) {
+        const BlockPlace place = place_block(header.layout, m, i);
+        if (!place.inside) continue;
+        const StoredBlocks& to =
+            scan_.coefficients
+                ->blocks()[header.components[static_cast<std::size_t>(place.component)]];
+        to.set_block(std::int64_t{place.y} * to.blocks_wide + place.x, coefficients);
+      }
+    return;
+  }
   DequantIdctArgs transform{header.layout, &dequant_, first_mcu, mcus, coefficients, {}};
   for (std::size_t i = 0; i < header.components.size(); ++i)
     transform.plane[i] = scan_.planes[header.components[i]];

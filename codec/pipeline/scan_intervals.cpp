@@ -9,7 +9,6 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
-#include "codec/pipeline/image_part.hpp"
 
 namespace zerorun {
 
@@ -29,27 +28,22 @@ void FlatComponents::set(const ScanHeader& scan, std::span<const FlatMcus> flat)
 }
 
 template <typename Fill>
-void FlatComponents::fill_mcu_row(const Component& component, std::int64_t row, const Fill& fill) {
-  const ScanLayout& layout = component.layout;
-  const ScanLayout::Component& shape = layout.component[component.index];
-  const std::int64_t start = row * layout.mcus_wide, stop = start + layout.mcus_wide;
-  const auto y = static_cast<std::int32_t>(row * shape.v);
-  auto run = std::ranges::upper_bound(component.runs, start, {}, &Run::end);
-  for (; run != component.runs.end() && run->first < stop; ++run) {
-    const auto x = static_cast<std::int32_t>((std::max(run->first, start) - start) * shape.h);
-    const auto x_end = static_cast<std::int32_t>((std::min(run->end, stop) - start) * shape.h);
-    fill(Blocks{x, std::min(x_end, shape.blocks_wide), y, std::min(y + shape.v, shape.blocks_high),
-                run->dc});
-  }
-}
-
-template <typename Fill>
 void FlatComponents::for_each(ThreadPool& pool, const Fill& fill) const {
   for (int c = 0; c < kMaxDecodedComponents; ++c) {
     const Component& component = components_[c];
     if (component.runs.empty()) continue;
-    pool.run(component.layout.mcus_high, [&](std::int64_t row, int) {
-      fill_mcu_row(component, row, [&](const Blocks& blocks) { fill(c, blocks); });
+    const ScanLayout& layout = component.layout;
+    const ScanLayout::Component& shape = layout.component[component.index];
+    pool.run(layout.mcus_high, [&](std::int64_t row, int) {
+      const std::int64_t start = row * layout.mcus_wide, stop = start + layout.mcus_wide;
+      const auto y = static_cast<std::int32_t>(row * shape.v);
+      auto run = std::ranges::upper_bound(component.runs, start, {}, &Run::end);
+      for (; run != component.runs.end() && run->first < stop; ++run) {
+        const auto x = static_cast<std::int32_t>((std::max(run->first, start) - start) * shape.h);
+        const auto x_end = static_cast<std::int32_t>((std::min(run->end, stop) - start) * shape.h);
+        fill(c, Blocks{x, std::min(x_end, shape.blocks_wide), y,
+                       std::min(y + shape.v, shape.blocks_high), run->dc});
+      }
     });
   }
 }
@@ -82,12 +76,6 @@ void FlatComponents::fill_coefficients(ThreadPool& pool, StoredFrame& out) const
 }
 
 namespace {
-
-Status problem_at(Errc code, std::string detail, std::uint64_t offset, std::int64_t interval) {
-  return Status(code, std::move(detail))
-      .at_byte(static_cast<std::int64_t>(offset))
-      .in_interval(interval);
-}
 
 /// The order is broken where the segment begins. Its marker lies before that.
 Status order_problem(std::span<const EntropySegment> segments, const RestartPlan& plan) {
@@ -126,34 +114,6 @@ std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySeg
   return std::min<std::uint64_t>(at, data.size());
 }
 
-void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegment> segments,
-                 const RestartPlan& plan, std::span<const IntervalResult> intervals,
-                 ScanOutcome& outcome) {
-  outcome.intervals = static_cast<std::int64_t>(intervals.size());
-  const auto note = [&](Status problem) {
-    if (outcome.problem || problem.byte_offset() < outcome.problem.byte_offset())
-      outcome.problem = std::move(problem);
-  };
-  if (plan.first_problem_segment >= 0) note(order_problem(segments, plan));
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
-    const IntervalResult& result = intervals[i];
-    const std::int64_t segment = plan.segment_of_interval[i];
-    const bool lost = segment == kLostInterval;
-    if (lost || result.fault != Errc::ok) ++outcome.concealed_intervals;
-    const bool spare = result.fault == Errc::ok && result.end_bit - result.bit >= 8;
-    if (lost || (result.fault == Errc::ok && !spare)) continue;
-    if (!outcome.problem && segments[static_cast<std::size_t>(segment)].source_byte >
-                                static_cast<std::uint64_t>(outcome.problem.byte_offset()))
-      continue;  // it is not the first: no need to walk through the data
-    const std::uint64_t clean = spare ? (result.bit + 7) / 8 : result.bit / 8;
-    const std::uint64_t offset =
-        source_offset(data, segments[static_cast<std::size_t>(segment)], clean);
-    note(problem_at(spare ? Errc::extraneous_data : result.fault,
-                    spare ? std::to_string((result.end_bit - result.bit) / 8) + " bytes" : "",
-                    offset, static_cast<std::int64_t>(i)));
-  }
-}
-
 void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegment> segments) {
   segments_ = segments;
   // No segment takes more than three intervals (plan_restarts()), so that all from the result on
@@ -177,6 +137,29 @@ void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegme
 
 namespace {
 
+/// MCUs of a scan: columns [x, x_end), rows [y, y_end).
+struct McuWindow {
+  std::int64_t x, x_end, y, y_end;
+};
+
+/// Those that hold blocks of the planes, which have one entry a component of the frame.
+McuWindow mcu_window(const ScanHeader& scan, const PlaneView* planes) {
+  const ScanLayout& layout = scan.layout;
+  McuWindow window{layout.mcus_wide, 0, layout.mcus_high, 0};
+  for (int i = 0; i < layout.components; ++i) {
+    const PlaneView& plane = planes[scan.components[static_cast<std::size_t>(i)]];
+    const auto& shape = layout.component[i];
+    const std::int32_t edge = kBlockEdge >> plane.shrink;
+    const std::int64_t x_end = plane.block_x + ceil_div(plane.width, edge);
+    const std::int64_t y_end = plane.block_y + ceil_div(plane.height, edge);
+    window.x = std::min<std::int64_t>(window.x, plane.block_x / shape.h);
+    window.y = std::min<std::int64_t>(window.y, plane.block_y / shape.v);
+    window.x_end = std::max(window.x_end, ceil_div(x_end, std::int64_t{shape.h}));
+    window.y_end = std::max(window.y_end, ceil_div(y_end, std::int64_t{shape.v}));
+  }
+  return window;
+}
+
 /// Behind the last MCU of the window among the first `count` of the scan; 0: there is none.
 std::int64_t last_wanted(const McuWindow& window, std::int64_t wide, std::int64_t count) {
   std::int64_t row = (count - 1) / wide, columns = (count - 1) % wide + 1;
@@ -195,10 +178,10 @@ std::int64_t last_wanted(const McuWindow& window, std::int64_t wide, std::int64_
 
 void ScanIntervals::limit(const ScanHeader& scan, const PlaneView* planes) {
   const ScanLayout& layout = scan.layout;
-  const McuWindow window = mcu_window(layout, [&](int i) -> const PlaneView& {
-    return planes[scan.components[static_cast<std::size_t>(i)]];
-  });
-  if (window.covers(layout)) return;
+  const McuWindow window = mcu_window(scan, planes);
+  if (window.x == 0 && window.y == 0 && window.x_end >= layout.mcus_wide &&
+      window.y_end >= layout.mcus_high)
+    return;
   for (IntervalState& state : states_) {
     const std::int64_t end = last_wanted(window, layout.mcus_wide, state.end_mcu);
     state.is_cut = end < state.end_mcu;
@@ -211,14 +194,30 @@ void ScanIntervals::limit(const ScanHeader& scan, const PlaneView* planes) {
 
 void ScanIntervals::report(const ScanLayout& layout, std::span<const std::uint8_t> data,
                            ScanOutcome& outcome) {
-  results_.clear();
-  for (const IntervalState& state : states_)
-    results_.push_back({state.fault,
-                        state.is_cut && state.fault == Errc::ok ? state.end_bit : state.at.bit,
-                        state.end_bit});
-  report_scan(data, segments_, plan_, results_, outcome);
   outcome.intervals = layout.intervals();
   outcome.concealed_intervals += layout.intervals() - reached();
+  const auto note = [&](Status problem) {
+    if (outcome.problem || problem.byte_offset() < outcome.problem.byte_offset())
+      outcome.problem = std::move(problem);
+  };
+  if (plan_.first_problem_segment >= 0) note(order_problem(segments_, plan_));
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const IntervalState& state = states_[i];
+    const bool is_sound = state.fault == Errc::ok;
+    if (state.is_lost || !is_sound) ++outcome.concealed_intervals;
+    const std::uint64_t spare_bits = state.is_cut ? 0 : state.end_bit - state.at.bit;
+    if (state.is_lost || (is_sound && spare_bits < 8)) continue;
+    const EntropySegment& segment =
+        segments_[static_cast<std::size_t>(plan_.segment_of_interval[i])];
+    if (!outcome.problem &&
+        segment.source_byte > static_cast<std::uint64_t>(outcome.problem.byte_offset()))
+      continue;  // it is not the first: no need to walk through the data
+    const std::uint64_t clean = is_sound ? (state.at.bit + 7) / 8 : state.at.bit / 8;
+    note(Status(is_sound ? Errc::extraneous_data : state.fault,
+                is_sound ? std::to_string(spare_bits / 8) + " bytes" : "")
+             .at_byte(static_cast<std::int64_t>(source_offset(data, segment, clean)))
+             .in_interval(static_cast<std::int64_t>(i)));
+  }
 }
 
 void ScanIntervals::finish(const ScanHeader& scan, std::span<const std::uint8_t> data,

@@ -1,5 +1,5 @@
-// The restart intervals of a scan: where the data of each lie and how far it is decoded (CPU), what
-// has no data (CPU), and what the caller is told of them (both backends).
+// The restart intervals of a scan: where the data of each lie and how far it is decoded, what has
+// no data, and what the caller is told of them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -57,28 +57,13 @@ class FlatComponents {
   /// Calls fill(component of the frame, blocks) for all runs, on the threads of the pool.
   template <typename Fill>
   void for_each(ThreadPool& pool, const Fill& fill) const;
-  template <typename Fill>
-  static void fill_mcu_row(const Component& component, std::int64_t row, const Fill& fill);
 
   Component components_[kMaxDecodedComponents];
-};
-
-/// Where the decoding of one restart interval ended.
-struct IntervalResult {
-  Errc fault = Errc::ok;
-  std::uint64_t bit = 0;      ///< where decoding stopped, or the faulty block starts
-  std::uint64_t end_bit = 0;  ///< of its segment
 };
 
 /// Offset in the stuffed data of clean byte `clean` of a segment.
 std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySegment& segment,
                             std::uint64_t clean);
-
-/// Counts damaged intervals and finds the first problem of the scan. `segments` includes the
-/// closing entry; interval i was decoded from plan.segment_of_interval[i].
-void report_scan(std::span<const std::uint8_t> data, std::span<const EntropySegment> segments,
-                 const RestartPlan& plan, std::span<const IntervalResult> intervals,
-                 ScanOutcome& outcome);
 
 /// Keeps its memory from scan to scan.
 class ScanIntervals {
@@ -107,7 +92,6 @@ class ScanIntervals {
   std::span<const EntropySegment> segments_;
   RestartPlan plan_;
   std::vector<IntervalState> states_;
-  std::vector<IntervalResult> results_;
   std::vector<FlatMcus> flat_;
 };
 

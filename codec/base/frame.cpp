@@ -1,13 +1,18 @@
-// Pixel formats and frame memory.
+// Pixel formats, frames, and ordinary and pinned host memory.
 // SPDX-License-Identifier: MIT
 #include "zerorun/frame.hpp"
 
+#include <atomic>
+#include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "codec/arith/integer.hpp"
 #include "codec/base/choices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun {
 namespace {
@@ -63,16 +68,27 @@ const SamplingTraits& traits(Subsampling sampling) noexcept {
   return kSamplings[index < kSamplings.size() ? index : 0];
 }
 
-/// Errc::invalid_frame if JPEG cannot hold this size.
-Status check_size(int width, int height) {
+constexpr std::size_t kAlign = 64;
+
+std::atomic<bool> g_pageable_instead{false};
+
+void release(HostMemory memory, std::byte* data) noexcept {
+  if (data == nullptr) return;
+  if (memory == HostMemory::pageable)
+    std::free(data);
+  else
+    release_pinned(data);
+}
+
+}  // namespace
+
+Status check_dimensions(int width, int height) {
   if (width >= 1 && height >= 1 && width <= kMaxDimension && height <= kMaxDimension)
     return Status::ok();
   return Status(Errc::invalid_frame, "the size is " + std::to_string(width) + "x" +
                                          std::to_string(height) +
                                          ", but JPEG holds 1x1 to 65535x65535");
 }
-
-}  // namespace
 
 std::string_view name(PixelFormat format) noexcept { return traits(format).name; }
 
@@ -106,7 +122,7 @@ int plane_rows(PixelFormat format, int plane, int height) noexcept {
 Status validate(const ConstFrameView& frame) {
   if (frame.format > PixelFormat::cmyk32)
     return Status(Errc::invalid_frame, "the pixel format is not one of PixelFormat");
-  ZR_TRY(check_size(frame.width, frame.height));
+  ZR_TRY(check_dimensions(frame.width, frame.height));
   for (int p = 0; p < plane_count(frame.format); ++p) {
     const auto plane = static_cast<std::size_t>(p);
     if (frame.data[plane] == nullptr)
@@ -132,8 +148,7 @@ Status Frame::reshape(PixelFormat format, int width, int height) {
   if (view_.format == format && view_.width == width && view_.height == height &&
       memory_.data() != nullptr)
     return Status::ok();
-  ZR_TRY(check_size(width, height));
-  constexpr std::size_t kAlign = 64;
+  ZR_TRY(check_dimensions(width, height));
   FrameView view{format, width, height, {}, {}};
   if (Status status = memory_.resize(place_planes(view, nullptr, kAlign)); !status) {
     view_ = {};
@@ -142,6 +157,47 @@ Status Frame::reshape(PixelFormat format, int width, int height) {
   place_planes(view, reinterpret_cast<std::uint8_t*>(memory_.data()), kAlign);
   view_ = view;
   return Status::ok();
+}
+
+void allow_pageable_instead() { g_pageable_instead = true; }
+
+Result<std::byte*> allocate_pageable(std::size_t bytes) {
+  auto* const data = static_cast<std::byte*>(std::aligned_alloc(kAlign, bytes));
+  if (data == nullptr) return Status(Errc::out_of_memory, std::to_string(bytes) + " bytes");
+  return data;
+}
+
+HostBuffer::~HostBuffer() { release(memory_, data_); }
+
+Status HostBuffer::resize(std::size_t bytes) {
+  ZR_TRY(reserve(bytes));
+  size_ = bytes;
+  return Status::ok();
+}
+
+Status HostBuffer::reserve(std::size_t bytes) {
+  return guarded([&]() -> Status {
+    if (bytes <= capacity_) return Status::ok();
+    release(memory_, std::exchange(data_, nullptr));
+    size_ = capacity_ = 0;
+    if (bytes > std::numeric_limits<std::size_t>::max() - kAlign)
+      return Status(Errc::out_of_memory);
+    const std::size_t rounded = round_up(bytes, kAlign);
+    if (memory_ == HostMemory::pinned) {
+      const auto pinned = allocate_pinned(rounded);
+      if (!pinned && !g_pageable_instead) return pinned.status();
+      if (pinned)
+        data_ = *pinned;
+      else
+        memory_ = HostMemory::pageable;
+    }
+    if (memory_ == HostMemory::pageable) {
+      ZR_LET(pageable, allocate_pageable(rounded));
+      data_ = pageable;
+    }
+    capacity_ = rounded;
+    return Status::ok();
+  });
 }
 
 }  // namespace zerorun

@@ -12,6 +12,9 @@
 
 namespace zerorun {
 
+/// Errc::invalid_frame if JPEG cannot hold this size.
+Status check_dimensions(int width, int height);
+
 /// Bytes of R, G, B in a packed pixel.
 struct RgbOrder {
   int r, g, b, pixel_bytes;

@@ -1,21 +1,118 @@
-// What the two CPU decode pipelines share: the planes of an image, its scans in order, and what
-// becomes of them at the end.
+// What the two CPU decode pipelines share: the stages of the reference from any MCU on, the scans
+// of a progressive frame, and planes, scans in order and output of an image.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/decode/color_upsample.hpp"
+#include "codec/decode/dequant_idct.hpp"
+#include "codec/decode/huffman_decode.hpp"
+#include "codec/decode/progressive_scan.hpp"
+#include "codec/decode/restart_plan.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
-#include "codec/pipeline/progressive_frame.hpp"
 #include "codec/pipeline/scan_intervals.hpp"
+#include "codec/pipeline/stored_frame.hpp"
+#include "codec/syntax/header_parser.hpp"
+#include "zerorun/decoder.hpp"
 
 namespace zerorun {
+
+/// Keeps its memory from scan to scan.
+class McuDecoder {
+ public:
+  /// What it reads and writes; all of it outlives the decoding.
+  struct Scan {
+    const ScanHeader* header;
+    const std::uint8_t* clean;  ///< bytes of all segments
+    std::uint64_t clean_bytes;
+    const PlaneView* planes;  ///< one a component of the frame
+    /// Null: the output are samples.
+    StoredFrame* coefficients;
+  };
+
+  McuDecoder(const StageTable& stages, int workers)
+      : stages_(stages), scratch_(static_cast<std::size_t>(workers)) {}
+
+  void begin_scan(const Scan& scan);
+
+  /// Decodes up to MCU `last`, or up to the first fault: its MCU is the last that is decoded.
+  /// Workers (0..workers-1) are independent. Precondition: the interval has data.
+  void decode(IntervalState& interval, std::int64_t last, int worker);
+
+ private:
+  struct Scratch {
+    Buffer<RunLevel> pairs;
+    Buffer<std::uint8_t> pair_count;
+    Buffer<std::int16_t> coefficients, diff;
+  };
+
+  void decode_slice(IntervalState& interval, std::int64_t mcus, Scratch& scratch);
+  void output(std::int64_t first_mcu, std::int64_t mcus, const std::int16_t* coefficients);
+
+  const StageTable& stages_;
+  std::vector<Scratch> scratch_;  // one a worker
+  Scan scan_{};
+  HuffmanDecodeTables huffman_;
+  DequantTables dequant_;
+};
+
+/// Keeps its memory from frame to frame.
+class ProgressiveFrame {
+ public:
+  struct CleanScan {
+    const std::uint8_t* bytes;                 ///< with kProgressiveReadAhead bytes behind them
+    std::span<const EntropySegment> segments;  ///< with the closing entry
+  };
+  /// Removes the stuffed bytes of a scan; called on several threads, once a scan.
+  using Unstuff = std::function<CleanScan(std::size_t scan, std::span<const std::uint8_t> data)>;
+
+  /// `out` is clear. `planes`, one a component: blocks outside them, and AC where a plane has a
+  /// sample a block, are not wanted; null: everything is. `pool`: null for the caller's thread
+  /// alone.
+  void decode(const FrameHeader& frame, std::span<const FrameScan> scans, const PlaneView* planes,
+              ThreadPool* pool, const Unstuff& unstuff, std::span<ScanOutcome> outcomes,
+              StoredFrame& out);
+
+ private:
+  static constexpr std::int32_t kAllRows = std::numeric_limits<std::int32_t>::max();
+
+  /// How many rows of the frame's MCUs a scan has decoded.
+  class Progress {
+   public:
+    void reach(std::int32_t rows) {
+      rows_.store(rows, std::memory_order_release);
+      rows_.notify_all();
+    }
+    void finish() { reach(kAllRows); }
+    void wait_for(std::int32_t row) const {
+      for (std::int32_t rows; (rows = rows_.load(std::memory_order_acquire)) <= row;)
+        rows_.wait(rows, std::memory_order_acquire);
+    }
+
+   private:
+    std::atomic<std::int32_t> rows_{0};
+  };
+  struct Worker {
+    ProgressiveScanDecoder decoder;
+    ScanIntervals intervals;
+  };
+
+  void decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans, std::size_t scan,
+                   const PlaneView* planes, const CleanScan& clean, Worker& worker,
+                   ScanOutcome& outcome, const StoredBlocks* blocks);
+
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Progress[]> progress_;  // one a scan
+};
 
 class CpuDecodePipeline : public DecodePipeline {
  public:

@@ -9,7 +9,6 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/pipeline/cpu_decode_pipeline.hpp"
-#include "codec/pipeline/mcu_decoder.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
@@ -41,6 +40,147 @@ void StoredFrame::copy(std::vector<ComponentCoefficients>& out) const {
     for (std::int64_t b = 0; b < count; ++b)
       blocks_[c].copy_block(b, out[c].values.data() + b * kBlockSize);
   }
+}
+
+namespace {
+
+/// Blocks that go through the stages together, so that pairs and coefficients stay in the cache.
+constexpr std::int64_t kSliceBlocks = 512;
+
+}  // namespace
+
+void McuDecoder::begin_scan(const Scan& scan) {
+  scan_ = scan;
+  const ScanHeader& header = *scan.header;
+  for (std::size_t d = 0; d < 4; ++d) {
+    if (header.dc[d]) fill_decode_table(*header.dc[d], huffman_.dc[d]);
+    if (header.ac[d]) fill_decode_table(*header.ac[d], huffman_.ac[d]);
+  }
+  for (std::size_t i = 0; i < header.components.size(); ++i)
+    std::copy(header.quant[i].begin(), header.quant[i].end(), dequant_.table[i]);
+}
+
+void McuDecoder::decode(IntervalState& interval, std::int64_t last, int worker) {
+  const std::int64_t slice_mcus =
+      std::max<std::int64_t>(1, kSliceBlocks / scan_.header->layout.blocks_per_mcu);
+  while (interval.at.mcu < last && interval.fault == Errc::ok)
+    decode_slice(interval, std::min(slice_mcus, last - interval.at.mcu),
+                 scratch_[static_cast<std::size_t>(worker)]);
+}
+
+void McuDecoder::decode_slice(IntervalState& interval, std::int64_t mcus, Scratch& scratch) {
+  const ScanLayout& layout = scan_.header->layout;
+  McuStart& at = interval.at;
+  std::int64_t blocks = mcus * layout.blocks_per_mcu;
+  RunLevel* pairs = scratch.pairs.reserve(blocks * kBlockSize);
+  std::uint8_t* pair_count = scratch.pair_count.reserve(blocks);
+  std::int16_t* coefficients = scratch.coefficients.reserve(blocks * kBlockSize);
+  std::int16_t* diff = scratch.diff.reserve(blocks);
+  BitCursor cursor{at.bit, interval.end_bit, 0, blocks, 0, Errc::ok};
+  Exec exec;  // CPU stages cannot fail
+  (void)stages_.huffman_decode({layout, scan_.clean, scan_.clean_bytes, &huffman_, &cursor, 1,
+                                nullptr, 0, nullptr, pairs, pair_count},
+                               exec);
+  interval.fault = cursor.fault;
+  at.bit = cursor.bit;
+  if (cursor.fault != Errc::ok) mcus = cursor.good_blocks / layout.blocks_per_mcu + 1;
+  blocks = mcus * layout.blocks_per_mcu;
+  (void)stages_.zero_run_expand({blocks, pairs, pair_count, coefficients, diff}, exec);
+  (void)stages_.dc_predict({layout, at.mcu, mcus, diff, coefficients, at.dc}, exec);
+  output(at.mcu, mcus, coefficients);
+  at.mcu += mcus;
+}
+
+void McuDecoder::output(std::int64_t first_mcu, std::int64_t mcus,
+                        const std::int16_t* coefficients) {
+  const ScanHeader& header = *scan_.header;
+  if (scan_.coefficients != nullptr) {
+    for (std::int64_t m = first_mcu; m < first_mcu + mcus; ++m)
+      for (std::int32_t i = 0; i < header.layout.blocks_per_mcu; ++i, coefficients += kBlockSize) {
+        const BlockPlace place = place_block(header.layout, m, i);
+        if (!place.inside) continue;
+        const StoredBlocks& to =
+            scan_.coefficients
+                ->blocks()[header.components[static_cast<std::size_t>(place.component)]];
+        to.set_block(std::int64_t{place.y} * to.blocks_wide + place.x, coefficients);
+      }
+    return;
+  }
+  DequantIdctArgs transform{header.layout, &dequant_, first_mcu, mcus, coefficients, {}};
+  for (std::size_t i = 0; i < header.components.size(); ++i)
+    transform.plane[i] = scan_.planes[header.components[i]];
+  Exec exec;
+  (void)stages_.dequant_idct(transform, exec);
+}
+
+void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameScan> scans,
+                              const PlaneView* planes, ThreadPool* pool, const Unstuff& unstuff,
+                              std::span<ScanOutcome> outcomes, StoredFrame& out) {
+  for (const FrameScan& scan : scans) out.take_tables(scan.header);
+  progress_ = std::make_unique<Progress[]>(scans.size());
+  const auto workers = static_cast<std::size_t>(pool == nullptr ? 1 : pool->workers());
+  while (workers_.size() < workers) workers_.push_back(std::make_unique<Worker>());
+  const auto job = [&](std::int64_t number, int worker) {
+    const auto scan = static_cast<std::size_t>(number);
+    // Also after an exception: others wait for it.
+    struct Finish {
+      Progress& progress;
+      ~Finish() { progress.finish(); }
+    } const finish{progress_[scan]};
+    const ScanHeader& header = scans[scan].header;
+    constexpr int kDcAlone = 3;
+    if (planes != nullptr && !header.is_dc() && planes[header.components[0]].shrink == kDcAlone) {
+      outcomes[scan].consumed_bytes = scans[scan].data.size();
+      outcomes[scan].intervals = header.layout.intervals();
+      return;
+    }
+    decode_scan(frame, scans, scan, planes, unstuff(scan, scans[scan].data),
+                *workers_[static_cast<std::size_t>(worker)], outcomes[scan], out.blocks());
+  };
+  const auto jobs = static_cast<std::int64_t>(scans.size());
+  // The scans start in order, so that the first of those at work waits for none.
+  if (pool != nullptr)
+    pool->run(jobs, job);
+  else
+    for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
+}
+
+void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans,
+                                   std::size_t scan, const PlaneView* planes,
+                                   const CleanScan& clean, Worker& worker, ScanOutcome& outcome,
+                                   const StoredBlocks* blocks) {
+  const ScanHeader& header = scans[scan].header;
+  // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
+  const Progress* before[kMaxDecodedComponents] = {};
+  for (std::size_t earlier = 0; earlier < scan; ++earlier)
+    for (std::size_t i = 0; i < header.components.size(); ++i)
+      if (scans[earlier].header.is_dc() == header.is_dc() &&
+          std::ranges::count(scans[earlier].header.components, header.components[i]) > 0)
+        before[i] = &progress_[earlier];
+  // A row of a scan with one component is a row of its blocks.
+  const std::int32_t rows_of_mcu =
+      header.components.size() == 1
+          ? frame.components[static_cast<std::size_t>(header.components[0])].v
+          : 1;
+  const auto wait_for = [&](std::int32_t row) {
+    for (const Progress* other : before)
+      if (other != nullptr) other->wait_for(row);
+  };
+  // A run of EOBs passes over rows, and damage over all that follow: the scans behind this one wait
+  // for it alone, so it must not overtake those before it.
+  const auto begin_row = [&](std::int32_t row) {
+    const std::int32_t mcu_row = row / rows_of_mcu;
+    if (mcu_row > 0) wait_for(mcu_row - 1);
+    progress_[scan].reach(mcu_row);
+    wait_for(mcu_row);
+  };
+  worker.intervals.begin(header.layout, clean.segments);
+  if (planes != nullptr) worker.intervals.limit(header, planes);
+  worker.decoder.begin_scan(header, clean.bytes, blocks);
+  for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
+    if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);
+  wait_for(kAllRows - 1);
+  worker.intervals.report(header.layout, scans[scan].data, outcome);
 }
 
 Status CpuDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,

@@ -58,8 +58,10 @@ class EncodePipeline {
                              std::array<HuffmanSpec, 4>& specs) = 0;
   /// The same for a picture in the memory of the pipeline's device; the setup is that of a yuv420p
   /// frame. Errors: invalid_argument (the pipeline is the CPU's).
-  virtual Status encode_surface(const EncodeSetup& setup, const DeviceSurface& surface,
-                                std::array<HuffmanSpec, 4>& specs);
+  virtual Status encode_surface(const EncodeSetup& /*setup*/, const DeviceSurface& /*surface*/,
+                                std::array<HuffmanSpec, 4>& /*specs*/) {
+    return refused();
+  }
   /// Codes the frame of the last encode_scan(), which must not have changed, with a setup that
   /// differs from the last one in nothing but tables and rules.
   virtual Status encode_again(const EncodeSetup& setup, const ConstFrameView& frame,
@@ -71,10 +73,16 @@ class EncodePipeline {
   /// Codes the frame to params.size, which is in bytes. The stream as a whole, from SOI to EOI,
   /// then is what scan_bytes() and copy_scan() are about. From call to call `params` differ in size
   /// and quality alone. Errors: invalid_argument (it does not reach sizes).
-  virtual Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
-                                             const ConstFrameView& frame);
-  virtual Result<SizedCoding> encode_to_size(const EncodeParams& params, const EncodeSetup& setup,
-                                             const DeviceSurface& surface);
+  virtual Result<SizedCoding> encode_to_size(const EncodeParams& /*params*/,
+                                             const EncodeSetup& /*setup*/,
+                                             const ConstFrameView& /*frame*/) {
+    return refused();
+  }
+  virtual Result<SizedCoding> encode_to_size(const EncodeParams& /*params*/,
+                                             const EncodeSetup& /*setup*/,
+                                             const DeviceSurface& /*surface*/) {
+    return refused();
+  }
   /// Counts what the scan of the frame would consist of. `is_again`: the frame is that of the last
   /// call, which must not have changed, and the setup differs as for encode_again(). The getters
   /// are then about no frame.
@@ -84,6 +92,11 @@ class EncodePipeline {
   /// Device time for the coding, without copies of frame and bytes; 0 on the CPU.
   virtual double device_microseconds() const { return 0.0; }
   virtual Status copy_scan(std::byte* out) const = 0;
+
+ private:
+  static Status refused() {
+    return Status(Errc::invalid_argument, "the CPU backend cannot code pictures in device memory");
+  }
 };
 
 /// `stages` outlives the pipeline; tests and benchmarks pass tables that observe the calls.

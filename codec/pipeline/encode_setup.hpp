@@ -34,12 +34,6 @@ void change_setting(const EncodeParams& params, const SizeSetting& setting, Enco
 StreamHeader make_stream_header(const EncodeParams& params, const EncodeSetup& setup,
                                 const std::array<HuffmanSpec, 4>& specs);
 
-/// MCUs of RestartPolicy::automatic; 0 if the image would have a single interval.
-int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman);
-
-/// Errors: invalid_argument.
-Status validate_tuning(const EncodeParams& params);
-
 /// `params.tables`, or what `automatic` stands for.
 QuantTables resolve_tables(const EncodeParams& params);
 

@@ -6,7 +6,6 @@
 #include "codec/fast/scan_decoder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/cpu_decode_pipeline.hpp"
-#include "codec/pipeline/mcu_decoder.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {

@@ -1,4 +1,4 @@
-// Counts and codes a picture until its stream has the size that was asked for.
+// Sizes of streams that are asked for, and the small picture by which they are estimated.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/size_control.hpp"
 
@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "codec/base/try.hpp"
 #include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/image_part.hpp"
+#include "codec/pipeline/sample_tiles.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/huffman_code.hpp"
 
@@ -55,6 +58,43 @@ Status size_not_reached(const SizeTask& task, std::uint64_t least) {
   return Status(Errc::size_not_reached, "the smallest stream of this picture has " +
                                             std::to_string(least) + " bytes, and " + limit +
                                             "; ask for more, or scale the picture down");
+}
+
+namespace {
+
+constexpr int kTile = SampleGrid::kTile;
+/// 2^17 pixels have 3072 blocks in 4:2:0; the sizes of photos are found to 3 % by them.
+constexpr std::int64_t kLeastPixels = std::int64_t{1} << 17;
+constexpr std::int64_t kPartOfFrame = 32;
+
+int square_root(std::int64_t n) {
+  std::int64_t root = 0;
+  while ((root + 1) * (root + 1) <= n) ++root;
+  return static_cast<int>(root);
+}
+
+}  // namespace
+
+std::optional<SampleGrid> SampleGrid::of(int width, int height) {
+  const std::int64_t pixels = std::int64_t{width} * height;
+  if (pixels < 4 * kLeastPixels || width < kTile || height < kTile) return std::nullopt;
+  const std::int64_t tiles = std::max(kLeastPixels, pixels / kPartOfFrame) / (kTile * kTile);
+  SampleGrid grid{width, height, 0, 0};
+  grid.wide = std::clamp(square_root(tiles * width / height), 1, width / kTile);
+  grid.high = std::clamp(static_cast<int>(tiles / grid.wide), 1, height / kTile);
+  if (std::int64_t{grid.wide} * grid.high * kTile * kTile * 3 > pixels) return std::nullopt;
+  return grid;
+}
+
+Result<bool> sample_tiles(const ConstFrameView& frame, Frame& sample) {
+  const auto grid = SampleGrid::of(frame.width, frame.height);
+  if (!grid) return false;
+  ZR_TRY(sample.reshape(frame.format, grid->wide * kTile, grid->high * kTile));
+  for (int j = 0; j < grid->high; ++j)
+    for (int i = 0; i < grid->wide; ++i)
+      copy_region(frame, {grid->x(i), grid->y(j), kTile, kTile}, sample.view(), i * kTile,
+                  j * kTile);
+  return true;
 }
 
 }  // namespace zerorun

@@ -10,17 +10,13 @@
 namespace zerorun {
 
 bool DeviceSet::is_lost(int device) const {
-  for (const LostDevice& lost : lost_)
-    if (lost.device == device) return true;
-  return false;
+  return std::ranges::find(lost_, device, &LostDevice::device) != lost_.end();
 }
 
 std::optional<int> DeviceSet::device_for(int lane, const std::vector<int>& tried) const {
   const std::lock_guard lock(mutex_);
   const auto is_out = [&](int device) {
-    for (const int other : tried)
-      if (other == device) return true;
-    return is_lost(device);
+    return std::ranges::find(tried, device) != tried.end() || is_lost(device);
   };
   const int own = devices_[static_cast<std::size_t>(lane % count())];
   if (!is_out(own)) return own;
@@ -48,18 +44,10 @@ static Status check_list(Backend wanted, const std::vector<int>& list) {
   return Status(Errc::invalid_argument, "device " + std::to_string(*twice) + " is listed twice");
 }
 
-static Result<DevicePlan> plan_one(Backend wanted, int device) {
-  ZR_LET(backend, resolve_backend(wanted, device));
-  if (backend == Backend::cpu) return DevicePlan{};
-  return DevicePlan{backend, {device}, wanted == Backend::automatic};
-}
-
 Result<DevicePlan> plan_devices(Backend wanted, int device, const std::vector<int>& list) {
-  if (list.empty()) return plan_one(wanted, device);
-  ZR_TRY(check_list(wanted, list));
-  if (list.size() == 1) return plan_one(wanted, list[0]);
+  if (!list.empty()) ZR_TRY(check_list(wanted, list));
   DevicePlan plan{Backend::cuda, {}, wanted == Backend::automatic};
-  for (const int each : list) {
+  for (const int each : list.empty() ? std::vector{device} : list) {
     ZR_LET(backend, resolve_backend(wanted, each));
     if (backend == Backend::cuda) plan.devices.push_back(each);
   }

@@ -159,8 +159,6 @@ class AsyncLanes {
   };
 
   Status open_coders(int lanes);
-  /// The lanes of device number `which` of the set.
-  Status open_coders_of(int which, int lanes);
 
   Backend backend_ = Backend::cpu;
   std::optional<DeviceSet> device_set_;
@@ -169,19 +167,15 @@ class AsyncLanes {
 };
 
 template <typename Coder, typename Job, typename Output, auto kInput>
-Status AsyncLanes<Coder, Job, Output, kInput>::open_coders_of(int which, int lanes) {
-  return guarded([&]() -> Status {
-    for (int lane = which; lane < lanes; lane += device_set_->count()) ZR_TRY(coders_->open(lane));
-    return Status::ok();
-  });
-}
-
-template <typename Coder, typename Job, typename Output, auto kInput>
 Status AsyncLanes<Coder, Job, Output, kInput>::open_coders(int lanes) {
   // Starting a device takes about 0.3 s, so all start at the same time.
   std::vector<Status> found(static_cast<std::size_t>(device_set_->count()));
-  const auto open = [&](int which) {
-    found[static_cast<std::size_t>(which)] = open_coders_of(which, lanes);
+  const auto open = [&](int which) {  // the lanes of device number `which` of the set
+    found[static_cast<std::size_t>(which)] = guarded([&]() -> Status {
+      for (int lane = which; lane < lanes; lane += device_set_->count())
+        ZR_TRY(coders_->open(lane));
+      return Status::ok();
+    });
   };
   std::vector<std::future<void>> started;  // their destructors wait, too
   for (int which = 1; which < device_set_->count(); ++which)
@@ -201,19 +195,17 @@ Status AsyncLanes<Coder, Job, Output, kInput>::start(const DevicePlan& plan, Mak
   coders_.emplace(*device_set_, sizes.lanes, std::move(make));
   try {
     ZR_TRY(open_coders(sizes.lanes));
-    ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{
-                                   .work =
-                                       [this, work = std::move(work)](Entry& entry, int lane) {
-                                         Output& output = entry.output;
-                                         output.status = guarded([&] {
-                                           return coders_->run(lane, [&](Coder& coder, int device) {
-                                             output.device = device;
-                                             return work(coder, entry.job, output);
-                                           });
-                                         });
-                                         return true;
-                                       },
-                                   .drop = [](Entry& entry) { entry.output.*kInput = {}; }});
+    const auto work_on = [this, work = std::move(work)](Entry& entry, int lane) {
+      entry.output.status = guarded([&] {
+        return coders_->run(lane, [&](Coder& coder, int device) {
+          entry.output.device = device;
+          return work(coder, entry.job, entry.output);
+        });
+      });
+      return true;
+    };
+    const auto drop = [](Entry& entry) { entry.output.*kInput = {}; };
+    ring_.emplace(sizes.depth, typename FlightRing<Entry>::Steps{.work = work_on, .drop = drop});
     ring_->start(sizes.lanes);
   } catch (const std::system_error& error) {
     return Status(Errc::out_of_memory, std::string("threads: ") + error.what());

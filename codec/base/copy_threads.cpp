@@ -95,17 +95,13 @@ std::shared_ptr<CopyThreads> CopyThreads::shared() {
   const int most = std::min(usable_processors() - 1, kMostHelpers);
   std::shared_ptr<CopyThreads> found = threads.lock();
   if (found) {
-    found->raise(most);
+    const std::lock_guard guard(found->mutex_);
+    found->most_ = std::max(found->most_, most);
   } else {
     found = std::make_shared<CopyThreads>(most);
     threads = found;
   }
   return found;
-}
-
-void CopyThreads::raise(int most) {
-  const std::lock_guard lock(mutex_);
-  most_ = std::max(most_, most);
 }
 
 void CopyThreads::join(SharedCopy& copy) {

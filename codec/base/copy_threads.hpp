@@ -54,7 +54,6 @@ class CopyThreads {
 
  private:
   friend class SharedCopy;
-  void raise(int most);
   void join(SharedCopy& copy);
   void leave(SharedCopy& copy);
   void work();

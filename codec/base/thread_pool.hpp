@@ -56,6 +56,13 @@ class ThreadPool {
   std::exception_ptr error_;
 };
 
+/// pool->run(), or all items on the calling thread where the pool is null.
+template <typename Job>
+void run_on(ThreadPool* pool, std::int64_t items, const Job& job) {
+  if (pool != nullptr) return pool->run(items, std::cref(job));  // no copy: nothing is allocated
+  for (std::int64_t i = 0; i < items; ++i) job(i, 0);
+}
+
 /// The processors that a file cpu.max allows: microseconds allowed in a period, and the period.
 /// Nothing if there is no limit or the text has another form.
 std::optional<int> processors_of_cpu_max(std::string_view text);

@@ -79,13 +79,6 @@ struct CoefficientCoder::Impl {
 
   int components() const { return static_cast<int>(frame->frame->components.size()); }
 
-  template <typename Job>
-  void for_each(std::size_t items, const Job& job) {
-    const auto count = static_cast<std::int64_t>(items);
-    if (pool != nullptr) return pool->run(count, job);
-    for (std::int64_t i = 0; i < count; ++i) job(i, 0);
-  }
-
   /// Whether an MCU with all components has the blocks that T.81 B.2.3 allows.
   bool joins() const {
     int blocks = 0;
@@ -140,7 +133,7 @@ struct CoefficientCoder::Impl {
       if (i == 0 || !is_alike(i - 1, i)) begins.push_back(i);
     counted.resize(specs.size());
     std::vector<std::uint64_t> bits(specs.size());
-    for_each(begins.size(), [&](std::int64_t group, int) {
+    run_on(pool, std::ssize(begins), [&](std::int64_t group, int) {
       const auto at = static_cast<std::size_t>(group);
       const std::size_t first = begins[at];
       const std::size_t end = at + 1 < begins.size() ? begins[at + 1] : specs.size();
@@ -180,7 +173,7 @@ struct CoefficientCoder::Impl {
   Status pack() {
     std::array<bool, kMaxDecodedComponents> fits;
     fits.fill(true);
-    for_each(static_cast<std::size_t>(components()), [&](std::int64_t c, int) {
+    run_on(pool, components(), [&](std::int64_t c, int) {
       const auto at = static_cast<std::size_t>(c);
       fits[at] = packers[at].pack(frame->blocks[at],
                                   frame->is_zigzag ? kZigzagOrder.data() : kNaturalOfZigzag.data());
@@ -250,7 +243,7 @@ struct CoefficientCoder::Impl {
         return Status(Errc::invalid_argument,
                       "a scan has more than 65535 MCUs in a restart interval");
     std::vector<Status> statuses(script.size());
-    for_each(script.size(), [&](std::int64_t i, int) {
+    run_on(pool, std::ssize(script), [&](std::int64_t i, int) {
       const auto at = static_cast<std::size_t>(i);
       if (is_searched)
         scans[at].counts = counted[chosen[at]];

@@ -149,11 +149,7 @@ class CpuDecodePipeline : public DecodePipeline {
 
   template <typename Job>
   void run_jobs(std::int64_t jobs, const Job& job) {
-    if (small_) {
-      for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
-    } else {
-      pool_.run(jobs, std::cref(job));  // no copy: nothing is allocated
-    }
+    run_on(small_ ? nullptr : &pool_, jobs, job);
   }
 
   ThreadPool pool_;

@@ -137,12 +137,8 @@ void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameSca
     decode_scan(frame, scans, scan, planes, unstuff(scan, scans[scan].data),
                 *workers_[static_cast<std::size_t>(worker)], outcomes[scan], out.blocks());
   };
-  const auto jobs = static_cast<std::int64_t>(scans.size());
   // The scans start in order, so that the first of those at work waits for none.
-  if (pool != nullptr)
-    pool->run(jobs, job);
-  else
-    for (std::int64_t i = 0; i < jobs; ++i) job(i, 0);
+  run_on(pool, static_cast<std::int64_t>(scans.size()), job);
 }
 
 void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans,

@@ -61,17 +61,16 @@ void ScanPieces::copy(std::byte* out) const {
   }
 }
 
-bool ComponentPlanes::refer(const EncodeSetup& setup, const ConstFrameView& frame) {
-  if (!setup.planes_are_components) return false;
-  for (int c = 0; c < setup.layout.components; ++c) {
-    const auto p = static_cast<std::size_t>(c);
-    const auto& component = setup.layout.component[c];
-    planes_[c] = {frame.data[p], frame.stride_bytes[p], component.width, component.height};
+std::optional<ColorSubsampleArgs> ComponentPlanes::make(const EncodeSetup& setup,
+                                                        const ConstFrameView& frame) {
+  if (setup.planes_are_components) {
+    for (int c = 0; c < setup.layout.components; ++c) {
+      const auto p = static_cast<std::size_t>(c);
+      const auto& component = setup.layout.component[c];
+      planes_[c] = {frame.data[p], frame.stride_bytes[p], component.width, component.height};
+    }
+    return std::nullopt;
   }
-  return true;
-}
-
-ColorSubsampleArgs ComponentPlanes::reserve(const EncodeSetup& setup, const ConstFrameView& frame) {
   ColorSubsampleArgs args{frame, setup.layout.components, setup.h_max, setup.v_max, {},
                           0,     8 * setup.v_max};
   for (int c = 0; c < args.components; ++c) {

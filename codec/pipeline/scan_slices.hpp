@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
+#include <optional>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
@@ -73,27 +73,12 @@ class ScanPieces {
 /// The planes that the scan is made from: those of the caller's frame, or converted ones.
 class ComponentPlanes {
  public:
-  /// If the frame has to be converted: run(jobs, job) runs job(i, scratch) for all i, which
-  /// calls convert(args, scratch) for a row of MCUs.
-  template <typename Run, typename Convert>
-  void make(const EncodeSetup& setup, const ConstFrameView& frame, const Run& run,
-            const Convert& convert) {
-    if (refer(setup, frame)) return;
-    const ColorSubsampleArgs args = reserve(setup, frame);
-    run(setup.layout.mcus_high, [&](std::int64_t mcu_row, auto& scratch) {
-      ColorSubsampleArgs rows = args;
-      rows.first_row = static_cast<std::int32_t>(mcu_row) * args.row_count;
-      convert(rows, scratch);
-    });
-  }
+  /// What converts the first row of MCUs; nothing if the frame's planes are the components.
+  std::optional<ColorSubsampleArgs> make(const EncodeSetup& setup, const ConstFrameView& frame);
 
   const ConstPlaneView* views() const { return planes_; }
 
  private:
-  /// False: the frame's planes are not the components.
-  bool refer(const EncodeSetup& setup, const ConstFrameView& frame);
-  ColorSubsampleArgs reserve(const EncodeSetup& setup, const ConstFrameView& frame);
-
   Buffer<std::uint8_t> memory_[kMaxComponents];
   ConstPlaneView planes_[kMaxComponents];
 };
@@ -122,7 +107,7 @@ class SlicedEncodePipeline : public EncodePipeline {
       for_each_slice([this, blocks](std::int64_t i, Scratch& scratch) {
         store_blocks(plan_[i], scratch, blocks);
       });
-      return code_progressive(layout().blocks() < least_blocks_ ? nullptr : &pool_);
+      return code_progressive();
     }
     if (has_optimal_tables()) {
       SymbolCounts counts{};
@@ -175,14 +160,8 @@ class SlicedEncodePipeline : public EncodePipeline {
 
   template <typename Job>
   void run_jobs(std::int64_t jobs, const Job& job) {
-    if (layout().blocks() < least_blocks_) {
-      for (std::int64_t i = 0; i < jobs; ++i) job(i, scratch_[0]);
-    } else {
-      const auto run = [&](std::int64_t i, int worker) {
-        job(i, scratch_[static_cast<std::size_t>(worker)]);
-      };
-      pool_.run(jobs, std::cref(run));  // no copy: nothing is allocated
-    }
+    run_on(workers(), jobs,
+           [&](std::int64_t i, int worker) { job(i, scratch_[static_cast<std::size_t>(worker)]); });
   }
   template <typename Job>
   void for_each_slice(const Job& job) {
@@ -204,9 +183,13 @@ class SlicedEncodePipeline : public EncodePipeline {
   /// Makes the component planes.
   void load(const EncodeSetup& setup, const ConstFrameView& frame) {
     setup_ = &setup;
-    planes_.make(
-        setup, frame, [this](std::int64_t jobs, const auto& job) { this->run_jobs(jobs, job); },
-        [this](const ColorSubsampleArgs& rows, Scratch& scratch) { convert(rows, scratch); });
+    const auto first = planes_.make(setup, frame);
+    if (!first) return;
+    run_jobs(layout().mcus_high, [&](std::int64_t mcu_row, Scratch& scratch) {
+      ColorSubsampleArgs rows = *first;
+      rows.first_row = static_cast<std::int32_t>(mcu_row) * rows.row_count;
+      convert(rows, scratch);
+    });
   }
 
   /// The blocks of the frame's components, to be filled: AC in zig-zag order.
@@ -224,8 +207,8 @@ class SlicedEncodePipeline : public EncodePipeline {
     return stored_.blocks();
   }
 
-  /// Codes them. `pool`: as for CoefficientCoder.
-  Status code_progressive(ThreadPool* pool) {
+  /// Codes them.
+  Status code_progressive() {
     coefficients_.frame = &frame_;
     std::copy_n(stored_.blocks(), kMaxComponents, coefficients_.blocks);
     coefficients_.is_zigzag = true;
@@ -234,8 +217,11 @@ class SlicedEncodePipeline : public EncodePipeline {
     const int interval = setup_->restart_rows > 0 ? 0 : layout().restart_interval;
     return coder_.code_scans(coefficients_,
                              {CoefficientCoding::Scans::searched, interval, setup_->restart_rows},
-                             pool, scans_);
+                             workers(), scans_);
   }
+
+  /// Null: one thread codes the picture.
+  ThreadPool* workers() { return layout().blocks() < least_blocks_ ? nullptr : &pool_; }
 
   void start_slices(const EncodeSetup& setup) {
     setup_ = &setup;

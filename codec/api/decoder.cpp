@@ -166,21 +166,12 @@ Result<DecodeReport> Decoder::decode_coefficients(std::span<const std::byte> jpe
     return impl_->run(
         jpeg,
         [&](const HeaderParser& parser) {
-          const FrameHeader& frame = parser.frame();
-          out.resize(frame.components.size());
-          for (std::size_t i = 0; i < out.size(); ++i) {
-            const auto& c = frame.components[i];
-            out[i].blocks_wide = c.blocks_wide;
-            out[i].blocks_high = c.blocks_high;
-            out[i].values.resize(static_cast<std::size_t>(out[i].blocks_wide) *
-                                 static_cast<std::size_t>(out[i].blocks_high) * kBlockSize);
-          }
-          impl_->stored.clear(frame);
+          impl_->stored.clear(parser.frame());
           return impl_->pipelines.active().begin_coefficients(impl_->stored);
         },
-        [&](const HeaderParser&) {
+        [&](const HeaderParser& parser) {
           ZR_TRY(impl_->pipelines.active().finish_coefficients());
-          impl_->stored.copy(out);
+          impl_->stored.copy(parser.frame().components.size(), out);
           return Status::ok();
         });
   });

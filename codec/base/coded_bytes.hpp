@@ -16,11 +16,8 @@ inline constexpr std::size_t kCodedBlock = 256;
 
 /// How many bytes at the start of `data` belong to entropy-coded data for sure: up to a block of
 /// bytes in which a marker may begin that is neither RSTm nor a stuffed FF 00. Compilers make
-/// vectors of the loop over a block, as wide as the processor has them: it takes 60 GB/s in L2 with
-/// AVX2 and 35 with SSE2, and 31 and 47 in blocks of 128 bytes; with vectors of 16 bytes by name it
-/// was 25 (AMD EPYC, one core, GCC 12).
-///
-/// It is static because the libraries would export the versions of an inline function.
+/// vectors of the loop over a block: 60 GB/s in L2 with AVX2 (AMD EPYC, one core, GCC 12). It is
+/// static because the libraries would export the versions of an inline function.
 [[maybe_unused]] ZR_MULTIVERSION static std::size_t coded_bytes(
     std::span<const std::byte> data) noexcept {
   constexpr std::uint8_t kRst0 = 0xD0;

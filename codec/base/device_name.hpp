@@ -19,32 +19,20 @@ struct DeviceName {
   bool all_devices = false;    ///< cuda:all
 };
 
-namespace device_name {
-
-/// 0 to 1023, without a sign.
-inline std::optional<int> parse_index(std::string_view text) {
-  int index = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, index);
-  if (error != std::errc() || stop != end || index < 0 || index > 1023) return std::nullopt;
-  return index;
-}
-
-/// "0,2": each index once. Empty: it is no such list.
-inline std::vector<int> parse_list(std::string_view text) {
+/// "0,2": each index, 0 to 1023 without a sign, once. Empty: it is no such list.
+inline std::vector<int> parse_device_list(std::string_view text) {
   std::vector<int> list;
-  for (bool more = true; more;) {
-    const std::size_t comma = text.find(',');
-    const auto index = parse_index(text.substr(0, comma));
-    if (!index || std::find(list.begin(), list.end(), *index) != list.end()) return {};
-    list.push_back(*index);
-    more = comma != text.npos;
-    if (more) text.remove_prefix(comma + 1);
+  for (const char *at = text.data(), *const end = at + text.size();; ++at) {
+    int index = 0;
+    const auto [stop, error] = std::from_chars(at, end, index);
+    if (error != std::errc() || index < 0 || index > 1023 || std::ranges::count(list, index) > 0)
+      return {};
+    list.push_back(index);
+    if (stop == end) return list;
+    if (*stop != ',') return {};
+    at = stop;
   }
-  return list;
 }
-
-}  // namespace device_name
 
 /// Parses auto, cpu, cuda, cuda:N, cuda:N,M,... (each once) or cuda:all, an index being 0 to 1023;
 /// nullopt on anything else.
@@ -55,7 +43,7 @@ inline std::optional<DeviceName> parse_device_names(std::string_view text) {
   if (text == "cuda:all") return DeviceName{Backend::cuda, 0, {}, true};
   constexpr std::string_view kPrefix = "cuda:";
   if (!text.starts_with(kPrefix)) return std::nullopt;
-  std::vector<int> list = device_name::parse_list(text.substr(kPrefix.size()));
+  std::vector<int> list = parse_device_list(text.substr(kPrefix.size()));
   if (list.empty()) return std::nullopt;
   const int first = list[0];
   if (list.size() == 1) list.clear();

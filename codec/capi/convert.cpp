@@ -27,18 +27,13 @@ Status choose(std::int64_t value, const char* name, Enum& out,
 }
 
 Result<RestartPolicy> to_restart(std::int32_t kind, std::int32_t count) {
-  switch (kind) {
-    case ZERORUN_RESTART_AUTOMATIC:
-      return RestartPolicy::automatic();
-    case ZERORUN_RESTART_NONE:
-      return RestartPolicy::none();
-    case ZERORUN_RESTART_MCUS:
-      return RestartPolicy::mcus(count);
-    case ZERORUN_RESTART_MCU_ROWS:
-      return RestartPolicy::mcu_rows(count);
-    default:
-      return Status(Errc::invalid_argument, "restart " + std::to_string(kind) + " is not known");
-  }
+  using Kind = RestartPolicy::Kind;
+  constexpr Kind kKinds[] = {Kind::automatic, Kind::none, Kind::mcus, Kind::mcu_rows};
+  static_assert(ZERORUN_RESTART_AUTOMATIC == 0 && ZERORUN_RESTART_NONE == 1 &&
+                ZERORUN_RESTART_MCUS == 2 && ZERORUN_RESTART_MCU_ROWS == 3);
+  if (kind >= 0 && kind < std::ssize(kKinds))
+    return RestartPolicy{kKinds[kind], kind >= ZERORUN_RESTART_MCUS ? count : 0};
+  return Status(Errc::invalid_argument, "restart " + std::to_string(kind) + " is not known");
 }
 
 std::optional<QuantTable> to_table(const std::uint16_t* table) {
@@ -200,10 +195,6 @@ zerorun_decode_report from_report(const DecodeReport& report) noexcept {
   out.first_problem = static_cast<zerorun_status>(report.first_problem.code());
   out.cpu_scans = report.cpu_scans;
   return out;
-}
-
-std::int32_t from_subsampling(std::optional<Subsampling> sampling) noexcept {
-  return sampling ? static_cast<std::int32_t>(*sampling) + 1 : ZERORUN_SUBSAMPLING_AS_FRAME;
 }
 
 }  // namespace zerorun::capi

@@ -69,7 +69,6 @@ Result<FrameView> to_view(const zerorun_frame* frame);
 Result<PixelFormat> to_format(std::int32_t format);
 zerorun_frame from_view(const FrameView& view) noexcept;
 zerorun_decode_report from_report(const DecodeReport& report) noexcept;
-std::int32_t from_subsampling(std::optional<Subsampling> sampling) noexcept;
 
 /// Runs a call; every exception becomes a Status.
 template <typename Call>

@@ -76,7 +76,7 @@ zerorun_status zerorun_inspect(const void* jpeg, std::size_t size, zerorun_info*
     out.width = found.width;
     out.height = found.height;
     out.components = static_cast<std::int32_t>(found.components.size());
-    out.subsampling = from_subsampling(found.subsampling);
+    if (found.subsampling) out.subsampling = static_cast<std::int32_t>(*found.subsampling) + 1;
     out.rgb = found.color == ColorModel::rgb;
     out.extended = found.extended;
     out.progressive = found.progressive;

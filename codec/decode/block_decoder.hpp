@@ -112,12 +112,12 @@ struct ByteWindow {
 class BitReader {
  public:
   BitReader(const std::uint8_t* bytes, std::uint64_t byte_count, std::uint64_t bit)
-      : bytes_(bytes), byte_count_(byte_count), next_(bit / 8), position_(bit - bit % 8) {
+      : bytes_(bytes), byte_count_(byte_count), next_(bit / 8) {
     refill();
     drop(static_cast<int>(bit % 8));
   }
 
-  std::uint64_t position() const { return position_; }
+  std::uint64_t position() const { return next_ * 8 - static_cast<std::uint64_t>(available_); }
 
   /// Afterwards at least 57 bits are available.
   void refill() {
@@ -139,7 +139,6 @@ class BitReader {
   void drop(int bits) {
     window_ <<= bits;
     available_ -= bits;
-    position_ += static_cast<std::uint64_t>(bits);
   }
 
  private:
@@ -148,7 +147,6 @@ class BitReader {
   std::uint64_t next_;        // the first byte that is not in window_
   std::uint64_t window_ = 0;  // next bit is the highest
   int available_ = 0;
-  std::uint64_t position_;
 };
 
 }  // namespace zerorun

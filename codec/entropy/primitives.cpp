@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "zerorun/entropy.hpp"
 
@@ -47,19 +48,14 @@ Result<std::size_t> run_length_decode(std::span<const std::int32_t> values,
 Status exclusive_scan(std::span<const std::uint32_t> in, std::span<std::uint32_t> out) {
   if (out.size() < in.size())
     return Status(Errc::output_too_small, "a scan has as many sums as elements");
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    out[i] = sum;
-    sum += in[i];
-  }
+  std::exclusive_scan(in.begin(), in.end(), out.begin(), std::uint32_t{0});
   return Status::ok();
 }
 
 Status inclusive_scan(std::span<const std::uint32_t> in, std::span<std::uint32_t> out) {
   if (out.size() < in.size())
     return Status(Errc::output_too_small, "a scan has as many sums as elements");
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) out[i] = sum += in[i];
+  std::inclusive_scan(in.begin(), in.end(), out.begin());
   return Status::ok();
 }
 

@@ -47,11 +47,6 @@ std::vector<CpuTarget> find_targets() {
 
 std::string_view name(CpuTarget target) noexcept { return word_of(target); }
 
-std::optional<CpuTarget> cpu_target_from_name(std::string_view name) noexcept {
-  const auto target = parse_choice<CpuTarget>(name);
-  return target == CpuTarget::best ? std::nullopt : target;
-}
-
 const std::vector<CpuTarget>& cpu_targets() {
   static const std::vector<CpuTarget> kTargets = find_targets();
   return kTargets;

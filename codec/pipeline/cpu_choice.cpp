@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "codec/base/choices.hpp"
+
 namespace zerorun {
 namespace {
 
@@ -22,9 +24,7 @@ Status not_there(const std::string& subject, std::string_view wanted) {
                 subject + " is \"" + std::string(wanted) + "\", but this machine has " + names);
 }
 
-bool is_there(CpuTarget target) {
-  return std::find(cpu_targets().begin(), cpu_targets().end(), target) != cpu_targets().end();
-}
+bool is_there(CpuTarget target) { return std::ranges::count(cpu_targets(), target) > 0; }
 
 }  // namespace
 
@@ -49,8 +49,8 @@ Status validate_instruction_set(InstructionSet wanted) {
 CpuTarget chosen_cpu_target(InstructionSet wanted) {
   if (wanted != InstructionSet::best) return wanted;
   const std::vector<CpuTarget>& targets = cpu_targets();
-  const auto most = cpu_target_from_name(wanted_by_environment());
-  if (!most) return targets.back();
+  const auto most = parse_choice<CpuTarget>(wanted_by_environment());
+  if (!most || most == CpuTarget::best) return targets.back();
   CpuTarget chosen = CpuTarget::scalar;
   for (const CpuTarget target : targets)
     if (target <= *most) chosen = target;

@@ -34,11 +34,16 @@ void StoredFrame::take_tables(const ScanHeader& scan) {
   }
 }
 
-void StoredFrame::copy(std::vector<ComponentCoefficients>& out) const {
-  for (std::size_t c = 0; c < out.size(); ++c) {
-    const std::int64_t count = std::int64_t{out[c].blocks_wide} * out[c].blocks_high;
+void StoredFrame::copy(std::size_t components, std::vector<ComponentCoefficients>& out) const {
+  out.resize(components);
+  for (std::size_t c = 0; c < components; ++c) {
+    const StoredBlocks& from = blocks_[c];
+    const std::int64_t count = std::int64_t{from.blocks_wide} * from.blocks_high;
+    out[c].blocks_wide = from.blocks_wide;
+    out[c].blocks_high = from.blocks_high;
+    out[c].values.resize(static_cast<std::size_t>(count) * kBlockSize);
     for (std::int64_t b = 0; b < count; ++b)
-      blocks_[c].copy_block(b, out[c].values.data() + b * kBlockSize);
+      from.copy_block(b, out[c].values.data() + b * kBlockSize);
   }
 }
 

@@ -27,8 +27,7 @@ class StoredFrame {
   const QuantTable& quant(std::size_t component) const { return quant_[component]; }
   void set_quant(std::size_t component, const QuantTable& table) { quant_[component] = table; }
 
-  /// Into `out`, which has the frame's shape.
-  void copy(std::vector<ComponentCoefficients>& out) const;
+  void copy(std::size_t components, std::vector<ComponentCoefficients>& out) const;
 
  private:
   struct Memory {

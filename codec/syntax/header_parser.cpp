@@ -163,7 +163,9 @@ Status HeaderParser::read_segment(std::uint8_t code) {
     case marker::kDqt:
       return read_dqt(payload);
     case marker::kDri:
-      return read_dri(payload);
+      if (payload.size() != 2) return fail(Errc::bad_segment_length, "DRI");
+      restart_interval_ = be16(payload, 0);
+      return Status::ok();
     case marker::kDac:  // of no use in a frame with Huffman coding, as in libjpeg
       note_problem(fail(Errc::arithmetic, "conditioning tables (DAC)"));
       return Status::ok();
@@ -173,12 +175,6 @@ Status HeaderParser::read_segment(std::uint8_t code) {
       break;  // APPn, COM, and DNL after a scan, which repeats a known height
   }
   if (marker::is_app(code) || code == marker::kCom) read_app(code, payload);
-  return Status::ok();
-}
-
-Status HeaderParser::read_dri(Bytes payload) {
-  if (payload.size() != 2) return fail(Errc::bad_segment_length, "DRI");
-  restart_interval_ = be16(payload, 0);
   return Status::ok();
 }
 

@@ -101,7 +101,6 @@ class HeaderParser {
   Status read_segment(std::uint8_t code);
   Status read_dqt(Bytes payload);
   Status read_dht(Bytes payload);
-  Status read_dri(Bytes payload);
   Status read_sof(std::uint8_t code, Bytes payload);
   Status read_sos(Bytes payload);
   Status read_band(Bytes band, ScanHeader& scan);

@@ -27,7 +27,7 @@ constexpr QuantTable kMpeg1{8,  16, 19, 22, 26, 27, 29, 34, 16, 16, 22, 24, 27, 
                             22, 26, 27, 29, 32, 35, 40, 48, 26, 27, 29, 32, 35, 40, 48, 58,
                             26, 27, 29, 34, 38, 46, 56, 69, 27, 29, 35, 38, 46, 56, 69, 83};
 
-/// Libjpeg's scale.
+/// libjpeg's scale: entries 1..255.
 QuantTable scaled(const QuantTable& base, int quality) {
   const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
   QuantTable table = base;
@@ -44,10 +44,6 @@ QuantTable filled(std::uint16_t entry) {
 
 }  // namespace
 
-QuantTable scaled_quant_table(bool chroma, int quality) {
-  return scaled(chroma ? kChroma : kLuma, quality);
-}
-
 std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sampling,
                                              int quality) {
   switch (tables) {
@@ -61,7 +57,7 @@ std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sam
     case QuantTables::annex_k:
       break;
   }
-  return {scaled_quant_table(false, quality), scaled_quant_table(true, quality)};
+  return {scaled(kLuma, quality), scaled(kChroma, quality)};
 }
 
 std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling sampling,
@@ -79,8 +75,8 @@ std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling s
 
 std::optional<int> estimate_quality(const QuantTable& luma, const QuantTable* chroma) {
   for (int quality = 100; quality >= 1; --quality)
-    if (luma == scaled_quant_table(false, quality) &&
-        (chroma == nullptr || *chroma == scaled_quant_table(true, quality)))
+    if (luma == scaled(kLuma, quality) &&
+        (chroma == nullptr || *chroma == scaled(kChroma, quality)))
       return quality;
   return std::nullopt;
 }

@@ -8,11 +8,8 @@
 
 namespace zerorun {
 
-/// T.81 Table K.1 (luma) or K.2 (chroma) scaled by quality 1..100 as libjpeg does, entries 1..255.
-QuantTable scaled_quant_table(bool chroma, int quality);
-
-/// Luma and chroma of named tables, scaled by quality 1..100, entries 1..255. `tables` is not
-/// `automatic`. Only the tuned ones depend on the sampling.
+/// Luma and chroma of named tables, scaled by quality 1..100 as libjpeg does, entries 1..255.
+/// `tables` is not `automatic`. Only the tuned ones depend on the sampling.
 std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sampling, int quality);
 
 /// The same between two qualities, in 16ths of one: from one quality to the next, the entries take
@@ -23,7 +20,7 @@ std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling s
 /// Luma and chroma of the trained tables (tests/rd/train_tables.py).
 std::array<QuantTable, 2> tuned_quant_tables(bool is_420, int quality);
 
-/// The quality whose scaled tables these are, if there is one. `chroma` may be null.
+/// The quality whose scaled tables of Annex K these are, if there is one. `chroma` may be null.
 std::optional<int> estimate_quality(const QuantTable& luma, const QuantTable* chroma);
 
 }  // namespace zerorun

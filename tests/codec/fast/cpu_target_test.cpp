@@ -15,13 +15,6 @@ namespace {
 
 using test::CpuChoice;
 
-TEST(CpuTarget, NamesGoBothWays) {
-  for (const CpuTarget target : cpu_targets())
-    EXPECT_EQ(cpu_target_from_name(name(target)), target);
-  EXPECT_EQ(cpu_target_from_name("best"), std::nullopt);
-  EXPECT_EQ(cpu_target_from_name(""), std::nullopt);
-}
-
 TEST(CpuTarget, ScalarIsThereAndTheListIsInOrder) {
   ASSERT_FALSE(cpu_targets().empty());
   EXPECT_EQ(cpu_targets().front(), CpuTarget::scalar);

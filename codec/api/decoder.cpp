@@ -7,6 +7,7 @@
 
 #include "codec/api/pipelines.hpp"
 #include "codec/base/try.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/quant_table.hpp"

@@ -16,9 +16,6 @@
 namespace zerorun {
 namespace {
 
-template <int kStep>
-using SampleStep = std::integral_constant<int, kStep>;
-
 /// 65535 squares of at most 255 * 255 fit in 32 bits, so the compiler can use vector instructions.
 /// For the same reason the usual step, 1, is a constant.
 template <typename AnyStep>
@@ -70,7 +67,7 @@ SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noe
     for (std::ptrdiff_t y = 0; y < at.height; ++y) {
       const std::uint8_t* row_a = a.data[plane] + y * a.stride_bytes[plane] + at.offset;
       const std::uint8_t* row_b = b.data[plane] + y * b.stride_bytes[plane] + at.offset;
-      sum += at.step == 1 ? row_error(row_a, row_b, at.width, SampleStep<1>())
+      sum += at.step == 1 ? row_error(row_a, row_b, at.width, std::integral_constant<int, 1>())
                           : row_error(row_a, row_b, at.width, at.step);
     }
     error.sum[static_cast<std::size_t>(c)] = sum;
@@ -104,11 +101,6 @@ double window_ssim(const Sums& p, const Sums& q, const Sums& r, const Sums& s) {
   return (2 * a * b + kC1) * (2 * covariance + kC2) / ((a * a + b * b + kC1) * (variances + kC2));
 }
 
-/// JFIF's, of RGB.
-void luma_row(const ConstFrameView& frame, int y, std::vector<std::uint8_t>& row) {
-  read_ycc_row(frame, y, row.data(), nullptr, nullptr);
-}
-
 void add_row(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b,
              std::vector<Sums>& blocks) {
   for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -124,8 +116,8 @@ void add_row(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>
 bool is_equal(const ConstFrameView& a, const ConstFrameView& b) {
   std::vector<std::uint8_t> row_a(static_cast<std::size_t>(a.width)), row_b(row_a.size());
   for (int y = 0; y < a.height; ++y) {
-    luma_row(a, y, row_a);
-    luma_row(b, y, row_b);
+    read_ycc_row(a, y, row_a.data(), nullptr, nullptr);
+    read_ycc_row(b, y, row_b.data(), nullptr, nullptr);
     if (row_a != row_b) return false;
   }
   return true;
@@ -143,8 +135,8 @@ double luma_ssim(const ConstFrameView& a, const ConstFrameView& b) {
     std::swap(above, blocks);
     std::fill(blocks.begin(), blocks.end(), Sums{});
     for (int y = block * kBlock; y < (block + 1) * kBlock; ++y) {
-      luma_row(a, y, row_a);
-      luma_row(b, y, row_b);
+      read_ycc_row(a, y, row_a.data(), nullptr, nullptr);
+      read_ycc_row(b, y, row_b.data(), nullptr, nullptr);
       add_row(row_a, row_b, blocks);
     }
     if (block == 0) continue;

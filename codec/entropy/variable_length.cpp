@@ -22,18 +22,6 @@ Status histogram(std::span<const std::uint8_t> in, std::span<std::uint64_t, kSym
 
 namespace {
 
-using CodeSizes = std::array<int, kSymbols>;
-
-/// T.81 Figure K.4 (Sort_input): symbols that occur, by code size, then by value.
-std::vector<std::uint8_t> sort_symbols(const CodeSizes& depth) {
-  std::vector<std::uint8_t> order;
-  for (int i = 0; i < kSymbols; ++i)
-    if (depth[static_cast<std::size_t>(i)] > 0) order.push_back(static_cast<std::uint8_t>(i));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint8_t a, std::uint8_t b) { return depth[a] < depth[b]; });
-  return order;
-}
-
 /// T.81 Figure C.2: shorter codewords first, then smaller symbols, each value one more than the
 /// last. The lengths alone define the code, also where the limit gives symbols of different depths
 /// the same length.
@@ -58,7 +46,7 @@ Result<Codebook> build_codebook(std::span<const std::uint64_t, kSymbols> counts,
     total += count;
   }
   const bool lone = std::count(counts.begin(), counts.end(), std::uint64_t{0}) == kSymbols - 1;
-  CodeSizes depth;
+  std::array<int, kSymbols> depth;
   find_code_lengths(freq, depth);
   if (lone)
     for (std::size_t i = 0; i < kSymbols; ++i) depth[i] = counts[i] > 0;
@@ -71,11 +59,13 @@ Result<Codebook> build_codebook(std::span<const std::uint64_t, kSymbols> counts,
 
   Codebook book;
   std::size_t length = 1;
-  for (const std::uint8_t symbol : sort_symbols(depth)) {
-    while (bits[length] == 0) ++length;
-    --bits[length];
-    book.bits[symbol] = static_cast<std::uint8_t>(length);
-  }
+  for (int d = 1; d < kSymbols; ++d)  // T.81 Figure K.4 (Sort_input): by depth, then by symbol
+    for (std::size_t s = 0; s < kSymbols; ++s) {
+      if (depth[s] != d) continue;
+      while (bits[length] == 0) ++length;
+      --bits[length];
+      book.bits[s] = static_cast<std::uint8_t>(length);
+    }
   assign_values(book);
   return book;
 }

@@ -18,9 +18,9 @@
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/decode/progressive_scan.hpp"
 #include "codec/decode/restart_plan.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/scan_intervals.hpp"
-#include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 

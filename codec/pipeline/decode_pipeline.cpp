@@ -1,5 +1,4 @@
-// The coefficients of a frame, the common part of the CPU decode pipelines, and the one of the
-// reference stages.
+// The common part of the CPU decode pipelines, and the one of the reference stages.
 // SPDX-License-Identifier: MIT
 #include "codec/pipeline/decode_pipeline.hpp"
 
@@ -12,40 +11,6 @@
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {
-
-void StoredFrame::clear(const FrameHeader& frame) {
-  for (std::size_t c = 0; c < frame.components.size(); ++c) {
-    const FrameHeader::Component& component = frame.components[c];
-    const std::int64_t count = std::int64_t{component.blocks_wide} * component.blocks_high;
-    Memory& memory = memory_[c];
-    blocks_[c] = {component.blocks_wide, component.blocks_high, memory.dc.reserve(count),
-                  memory.nonzero.reserve(count), memory.ac.reserve(count * kBlockSize)};
-    std::fill_n(blocks_[c].dc, count, std::int16_t{0});
-    std::fill_n(blocks_[c].nonzero, count, std::uint64_t{0});
-    quant_[c] = {};
-    has_table_[c] = false;
-  }
-}
-
-void StoredFrame::take_tables(const ScanHeader& scan) {
-  for (std::size_t i = 0; i < scan.components.size(); ++i) {
-    const int c = scan.components[i];
-    if (!std::exchange(has_table_[c], true)) quant_[c] = scan.quant[i];
-  }
-}
-
-void StoredFrame::copy(std::size_t components, std::vector<ComponentCoefficients>& out) const {
-  out.resize(components);
-  for (std::size_t c = 0; c < components; ++c) {
-    const StoredBlocks& from = blocks_[c];
-    const std::int64_t count = std::int64_t{from.blocks_wide} * from.blocks_high;
-    out[c].blocks_wide = from.blocks_wide;
-    out[c].blocks_high = from.blocks_high;
-    out[c].values.resize(static_cast<std::size_t>(count) * kBlockSize);
-    for (std::int64_t b = 0; b < count; ++b)
-      from.copy_block(b, out[c].values.data() + b * kBlockSize);
-  }
-}
 
 namespace {
 

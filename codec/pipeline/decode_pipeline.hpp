@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "codec/pipeline/stored_frame.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun {
 
+class StoredFrame;
 struct StageTable;
 
 /// The result of decoding one scan.

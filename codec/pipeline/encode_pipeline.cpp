@@ -179,20 +179,17 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch>
     (void)stages_.zero_run({layout(), blocks, own_zz, diff, symbols, first}, exec);
   }
 
-  void count_slice(const Slice& slice, SliceState& state) {
-    const std::int64_t blocks = slice.mcus * layout().blocks_per_mcu;
-    state.counts = {};
-    Exec exec;
-    (void)stages_.symbol_histogram(
-        {state.symbols.symbols.data(), state.symbols.block_first_symbol.data() + blocks,
-         blocks * kBlockSize, &state.counts},
-        exec);
-  }
-
   void count_slices(SymbolCounts& total) override {
     for_each_slice([this](std::int64_t i, Scratch& scratch) {
-      to_symbols(plan_[i], scratch, state(i).symbols);
-      count_slice(plan_[i], state(i));
+      SliceState& slice = state(i);
+      const std::int64_t blocks = plan_[i].mcus * layout().blocks_per_mcu;
+      to_symbols(plan_[i], scratch, slice.symbols);
+      slice.counts = {};
+      Exec exec;
+      (void)stages_.symbol_histogram(
+          {slice.symbols.symbols.data(), slice.symbols.block_first_symbol.data() + blocks,
+           blocks * kBlockSize, &slice.counts},
+          exec);
     });
     for (std::int64_t s = 0; s < plan_.count(); ++s)
       for (int t = 0; t < kEncodeTables; ++t)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codec/base/thread_pool.hpp"
-#include "codec/pipeline/stored_frame.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "zerorun/transcoder.hpp"
 

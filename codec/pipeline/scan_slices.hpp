@@ -16,7 +16,6 @@
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
-#include "codec/pipeline/stored_frame.hpp"
 
 namespace zerorun {
 

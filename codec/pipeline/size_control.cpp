@@ -3,6 +3,7 @@
 #include "codec/pipeline/size_control.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -67,12 +68,6 @@ constexpr int kTile = SampleGrid::kTile;
 constexpr std::int64_t kLeastPixels = std::int64_t{1} << 17;
 constexpr std::int64_t kPartOfFrame = 32;
 
-int square_root(std::int64_t n) {
-  std::int64_t root = 0;
-  while ((root + 1) * (root + 1) <= n) ++root;
-  return static_cast<int>(root);
-}
-
 }  // namespace
 
 std::optional<SampleGrid> SampleGrid::of(int width, int height) {
@@ -80,7 +75,8 @@ std::optional<SampleGrid> SampleGrid::of(int width, int height) {
   if (pixels < 4 * kLeastPixels || width < kTile || height < kTile) return std::nullopt;
   const std::int64_t tiles = std::max(kLeastPixels, pixels / kPartOfFrame) / (kTile * kTile);
   SampleGrid grid{width, height, 0, 0};
-  grid.wide = std::clamp(square_root(tiles * width / height), 1, width / kTile);
+  grid.wide = std::clamp(static_cast<int>(std::sqrt(static_cast<double>(tiles * width / height))),
+                         1, width / kTile);
   grid.high = std::clamp(static_cast<int>(tiles / grid.wide), 1, height / kTile);
   if (std::int64_t{grid.wide} * grid.high * kTile * kTile * 3 > pixels) return std::nullopt;
   return grid;

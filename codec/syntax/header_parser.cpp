@@ -443,10 +443,6 @@ void HeaderParser::check_transform() {
           .at_byte(static_cast<std::int64_t>(adobe_pos_)));
 }
 
-ColorModel HeaderParser::color_model() const {
-  return color_model_ ? *color_model_ : model_by_headers();
-}
-
 ColorModel HeaderParser::model_by_headers() const {
   if (frame_->components.size() == 1) return ColorModel::gray;
   if (frame_->components.size() == 4) {  // libjpeg's rule; only Adobe's segment counts

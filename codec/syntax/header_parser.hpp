@@ -72,7 +72,7 @@ class HeaderParser {
   const ScanHeader& scan() const { return scan_; }
   /// As the segments before the first scan tell; those behind it do not count (as in libjpeg), so
   /// that it stays the same while the image is decoded.
-  ColorModel color_model() const;
+  ColorModel color_model() const { return color_model_ ? *color_model_ : model_by_headers(); }
   std::size_t position() const { return pos_; }
 
   /// Components of which no scan so far contains the DC.

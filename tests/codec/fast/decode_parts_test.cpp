@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "codec/fast/decode_kernels.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/stage_table.hpp"
@@ -38,18 +39,13 @@ Decoded decode(DecodePipeline& pipeline, std::span<const std::byte> jpeg, bool c
   StoredFrame stored;
   const auto begin = [&](const HeaderParser& parser) -> Status {
     if (!coefficients) return pipeline.begin_planes(parser.frame(), nullptr, false);
-    for (const auto& c : parser.frame().components) {
-      const auto blocks = static_cast<std::size_t>(c.blocks_wide * c.blocks_high);
-      out.coefficients.push_back({c.blocks_wide, c.blocks_high, {}});
-      out.coefficients.back().values.resize(blocks * 64);
-    }
     stored.clear(parser.frame());
     return pipeline.begin_coefficients(stored);
   };
-  const auto finish = [&](const HeaderParser&) -> Status {
+  const auto finish = [&](const HeaderParser& parser) -> Status {
     if (!coefficients) return pipeline.finish_planes(out.planes);
     ZR_TRY(pipeline.finish_coefficients());
-    stored.copy(out.coefficients);
+    stored.copy(parser.frame().components.size(), out.coefficients);
     return Status::ok();
   };
   out.report = describe(walk_image(pipeline, params, jpeg, begin, finish));

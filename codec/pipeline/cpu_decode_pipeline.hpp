@@ -65,55 +65,6 @@ class McuDecoder {
   DequantTables dequant_;
 };
 
-/// Keeps its memory from frame to frame.
-class ProgressiveFrame {
- public:
-  struct CleanScan {
-    const std::uint8_t* bytes;                 ///< with kProgressiveReadAhead bytes behind them
-    std::span<const EntropySegment> segments;  ///< with the closing entry
-  };
-  /// Removes the stuffed bytes of a scan; called on several threads, once a scan.
-  using Unstuff = std::function<CleanScan(std::size_t scan, std::span<const std::uint8_t> data)>;
-
-  /// `out` is clear. `planes`, one a component: blocks outside them, and AC where a plane has a
-  /// sample a block, are not wanted; null: everything is. `pool`: null for the caller's thread
-  /// alone.
-  void decode(const FrameHeader& frame, std::span<const FrameScan> scans, const PlaneView* planes,
-              ThreadPool* pool, const Unstuff& unstuff, std::span<ScanOutcome> outcomes,
-              StoredFrame& out);
-
- private:
-  static constexpr std::int32_t kAllRows = std::numeric_limits<std::int32_t>::max();
-
-  /// How many rows of the frame's MCUs a scan has decoded.
-  class Progress {
-   public:
-    void reach(std::int32_t rows) {
-      rows_.store(rows, std::memory_order_release);
-      rows_.notify_all();
-    }
-    void finish() { reach(kAllRows); }
-    void wait_for(std::int32_t row) const {
-      for (std::int32_t rows; (rows = rows_.load(std::memory_order_acquire)) <= row;)
-        rows_.wait(rows, std::memory_order_acquire);
-    }
-
-   private:
-    std::atomic<std::int32_t> rows_{0};
-  };
-  struct Worker {
-    ProgressiveScanDecoder decoder;
-    ScanIntervals intervals;
-  };
-
-  void decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans, std::size_t scan,
-                   const PlaneView* planes, const CleanScan& clean, Worker& worker,
-                   ScanOutcome& outcome, const StoredBlocks* blocks);
-
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<Progress[]> progress_;  // one a scan
-};
-
 class CpuDecodePipeline : public DecodePipeline {
  public:
   /// Pictures of fewer than `least_blocks` are decoded by one thread.
@@ -131,7 +82,10 @@ class CpuDecodePipeline : public DecodePipeline {
   Status finish_coefficients() final;
 
  protected:
-  using CleanScan = ProgressiveFrame::CleanScan;
+  struct CleanScan {
+    const std::uint8_t* bytes;                 ///< with kProgressiveReadAhead bytes behind them
+    std::span<const EntropySegment> segments;  ///< with the closing entry
+  };
 
   /// Removes the stuffed bytes of a scan, and prepares its decoding.
   virtual CleanScan begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
@@ -167,13 +121,41 @@ class CpuDecodePipeline : public DecodePipeline {
   ScanIntervals intervals_;  ///< of the scan
 
  private:
+  static constexpr std::int32_t kAllRows = std::numeric_limits<std::int32_t>::max();
+
+  /// How many rows of the MCUs of a progressive frame a scan has decoded.
+  class Progress {
+   public:
+    void reach(std::int32_t rows) {
+      rows_.store(rows, std::memory_order_release);
+      rows_.notify_all();
+    }
+    void wait_for(std::int32_t row) const {
+      for (std::int32_t rows; (rows = rows_.load(std::memory_order_acquire)) <= row;)
+        rows_.wait(rows, std::memory_order_acquire);
+    }
+
+   private:
+    std::atomic<std::int32_t> rows_{0};
+  };
+  /// Of a thread that decodes scans of a progressive frame.
+  struct Worker {
+    ProgressiveScanDecoder decoder;
+    ScanIntervals intervals;
+  };
+
+  /// Scan number `scan`. Blocks outside the planes, and AC where a plane has a sample a block, are
+  /// not wanted.
+  void decode_one(const FrameHeader& frame, std::span<const FrameScan> scans, std::size_t scan,
+                  Worker& worker, ScanOutcome& outcome, const StoredBlocks* blocks);
   void fill_gaps();
 
   const std::int64_t least_blocks_;
   bool scanned_[kMaxDecodedComponents] = {};
   Buffer<std::uint8_t> plane_memory_[kMaxDecodedComponents];
   FlatComponents flat_components_;
-  ProgressiveFrame progressive_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Progress[]> progress_;  // one a scan
 };
 
 }  // namespace zerorun

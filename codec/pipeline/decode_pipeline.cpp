@@ -83,72 +83,6 @@ void McuDecoder::output(std::int64_t first_mcu, std::int64_t mcus,
   (void)stages_.dequant_idct(transform, exec);
 }
 
-void ProgressiveFrame::decode(const FrameHeader& frame, std::span<const FrameScan> scans,
-                              const PlaneView* planes, ThreadPool* pool, const Unstuff& unstuff,
-                              std::span<ScanOutcome> outcomes, StoredFrame& out) {
-  for (const FrameScan& scan : scans) out.take_tables(scan.header);
-  progress_ = std::make_unique<Progress[]>(scans.size());
-  const auto workers = static_cast<std::size_t>(pool == nullptr ? 1 : pool->workers());
-  while (workers_.size() < workers) workers_.push_back(std::make_unique<Worker>());
-  const auto job = [&](std::int64_t number, int worker) {
-    const auto scan = static_cast<std::size_t>(number);
-    // Also after an exception: others wait for it.
-    struct Finish {
-      Progress& progress;
-      ~Finish() { progress.finish(); }
-    } const finish{progress_[scan]};
-    const ScanHeader& header = scans[scan].header;
-    constexpr int kDcAlone = 3;
-    if (planes != nullptr && !header.is_dc() && planes[header.components[0]].shrink == kDcAlone) {
-      outcomes[scan].consumed_bytes = scans[scan].data.size();
-      outcomes[scan].intervals = header.layout.intervals();
-      return;
-    }
-    decode_scan(frame, scans, scan, planes, unstuff(scan, scans[scan].data),
-                *workers_[static_cast<std::size_t>(worker)], outcomes[scan], out.blocks());
-  };
-  // The scans start in order, so that the first of those at work waits for none.
-  run_on(pool, static_cast<std::int64_t>(scans.size()), job);
-}
-
-void ProgressiveFrame::decode_scan(const FrameHeader& frame, std::span<const FrameScan> scans,
-                                   std::size_t scan, const PlaneView* planes,
-                                   const CleanScan& clean, Worker& worker, ScanOutcome& outcome,
-                                   const StoredBlocks* blocks) {
-  const ScanHeader& header = scans[scan].header;
-  // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
-  const Progress* before[kMaxDecodedComponents] = {};
-  for (std::size_t earlier = 0; earlier < scan; ++earlier)
-    for (std::size_t i = 0; i < header.components.size(); ++i)
-      if (scans[earlier].header.is_dc() == header.is_dc() &&
-          std::ranges::count(scans[earlier].header.components, header.components[i]) > 0)
-        before[i] = &progress_[earlier];
-  // A row of a scan with one component is a row of its blocks.
-  const std::int32_t rows_of_mcu =
-      header.components.size() == 1
-          ? frame.components[static_cast<std::size_t>(header.components[0])].v
-          : 1;
-  const auto wait_for = [&](std::int32_t row) {
-    for (const Progress* other : before)
-      if (other != nullptr) other->wait_for(row);
-  };
-  // A run of EOBs passes over rows, and damage over all that follow: the scans behind this one wait
-  // for it alone, so it must not overtake those before it.
-  const auto begin_row = [&](std::int32_t row) {
-    const std::int32_t mcu_row = row / rows_of_mcu;
-    if (mcu_row > 0) wait_for(mcu_row - 1);
-    progress_[scan].reach(mcu_row);
-    wait_for(mcu_row);
-  };
-  worker.intervals.begin(header.layout, clean.segments);
-  if (planes != nullptr) worker.intervals.limit(header, planes);
-  worker.decoder.begin_scan(header, clean.bytes, blocks);
-  for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
-    if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);
-  wait_for(kAllRows - 1);
-  worker.intervals.report(header.layout, scans[scan].data, outcome);
-}
-
 Status CpuDecodePipeline::begin_planes(const FrameHeader& frame, const FrameView* direct,
                                        bool luma_only) {
   coefficients_ = nullptr;
@@ -192,6 +126,57 @@ Status CpuDecodePipeline::decode_scan(const ScanHeader& scan, std::span<const st
   return Status::ok();
 }
 
+/// Several scans at a time: a scan follows the one before it of the same component from row to row.
+void CpuDecodePipeline::decode_one(const FrameHeader& frame, std::span<const FrameScan> scans,
+                                   std::size_t scan, Worker& worker, ScanOutcome& outcome,
+                                   const StoredBlocks* blocks) {
+  // Also after an exception: others wait for it.
+  struct Finish {
+    Progress& progress;
+    ~Finish() { progress.reach(kAllRows); }
+  } const finish{progress_[scan]};
+  const ScanHeader& header = scans[scan].header;
+  const bool is_output = coefficients_ != nullptr;
+  constexpr int kDcAlone = 3;
+  if (!is_output && !header.is_dc() && planes_[header.components[0]].shrink == kDcAlone) {
+    outcome.consumed_bytes = scans[scan].data.size();
+    outcome.intervals = header.layout.intervals();
+    return;
+  }
+  const CleanScan clean = unstuff(scan, scans[scan].data, outcome.consumed_bytes);
+  // The last scan before this one of each component, of DC or of AC: DC and AC lie apart.
+  const Progress* before[kMaxDecodedComponents] = {};
+  for (std::size_t earlier = 0; earlier < scan; ++earlier)
+    for (std::size_t i = 0; i < header.components.size(); ++i)
+      if (scans[earlier].header.is_dc() == header.is_dc() &&
+          std::ranges::count(scans[earlier].header.components, header.components[i]) > 0)
+        before[i] = &progress_[earlier];
+  // A row of a scan with one component is a row of its blocks.
+  const std::int32_t rows_of_mcu =
+      header.components.size() == 1
+          ? frame.components[static_cast<std::size_t>(header.components[0])].v
+          : 1;
+  const auto wait_for = [&](std::int32_t row) {
+    for (const Progress* other : before)
+      if (other != nullptr) other->wait_for(row);
+  };
+  // A run of EOBs passes over rows, and damage over all that follow: the scans behind this one wait
+  // for it alone, so it must not overtake those before it.
+  const auto begin_row = [&](std::int32_t row) {
+    const std::int32_t mcu_row = row / rows_of_mcu;
+    if (mcu_row > 0) wait_for(mcu_row - 1);
+    progress_[scan].reach(mcu_row);
+    wait_for(mcu_row);
+  };
+  worker.intervals.begin(header.layout, clean.segments);
+  if (!is_output) worker.intervals.limit(header, planes_);
+  worker.decoder.begin_scan(header, clean.bytes, blocks);
+  for (std::int64_t i = 0; i < worker.intervals.reached(); ++i)
+    if (worker.intervals[i].has_data()) worker.decoder.decode(worker.intervals[i], begin_row);
+  wait_for(kAllRows - 1);
+  worker.intervals.report(header.layout, scans[scan].data, outcome);
+}
+
 Status CpuDecodePipeline::decode_progressive(const FrameHeader& frame,
                                              std::span<const FrameScan> scans,
                                              std::span<ScanOutcome> outcomes) {
@@ -200,13 +185,18 @@ Status CpuDecodePipeline::decode_progressive(const FrameHeader& frame,
   small_ = blocks < least_blocks_;
   begin_progressive(scans.size());
   const bool is_output = coefficients_ != nullptr;
+  StoredFrame& out = is_output ? *coefficients_ : stored_;
   if (!is_output) stored_.clear(frame);
-  progressive_.decode(
-      frame, scans, is_output ? nullptr : planes_, small_ ? nullptr : &pool_,
-      [&](std::size_t scan, std::span<const std::uint8_t> data) {
-        return unstuff(scan, data, outcomes[scan].consumed_bytes);
-      },
-      outcomes, is_output ? *coefficients_ : stored_);
+  for (const FrameScan& scan : scans) out.take_tables(scan.header);
+  progress_ = std::make_unique<Progress[]>(scans.size());
+  while (std::ssize(workers_) < (small_ ? 1 : pool_.workers()))
+    workers_.push_back(std::make_unique<Worker>());
+  // The scans start in order, so that the first of those at work waits for none.
+  run_jobs(std::ssize(scans), [&](std::int64_t number, int worker) {
+    const auto scan = static_cast<std::size_t>(number);
+    decode_one(frame, scans, scan, *workers_[static_cast<std::size_t>(worker)], outcomes[scan],
+               out.blocks());
+  });
   if (is_output) return Status::ok();
   for (std::size_t c = 0; c < frame_.components.size(); ++c) {
     scanned_[c] = true;
@@ -264,27 +254,6 @@ void CpuDecodePipeline::fill_gaps() {
 
 namespace {
 
-/// The clean bytes of a scan. Keeps its memory.
-class CleanBytes {
- public:
-  ProgressiveFrame::CleanScan unstuff(const StageTable& stages, std::span<const std::uint8_t> data,
-                                      std::uint64_t& consumed_bytes) {
-    const auto size = static_cast<std::int64_t>(data.size());
-    EntropySegment* const segments = segments_.reserve(size / 2 + 2);
-    std::uint8_t* const bytes = bytes_.reserve(size + kProgressiveReadAhead);
-    std::uint64_t total = 0;
-    Exec exec;
-    (void)stages.byte_unstuff({data.data(), data.size(), bytes, segments, &total, &consumed_bytes},
-                              exec);
-    std::fill_n(bytes + segments[total].first_byte, kProgressiveReadAhead, std::uint8_t{0});
-    return {bytes, {segments, total + 1}};
-  }
-
- private:
-  Buffer<std::uint8_t> bytes_;
-  Buffer<EntropySegment> segments_;
-};
-
 /// Restart intervals go through the reference stages on several threads.
 class ReferenceDecodePipeline final : public CpuDecodePipeline {
  public:
@@ -292,6 +261,27 @@ class ReferenceDecodePipeline final : public CpuDecodePipeline {
       : CpuDecodePipeline(threads, 0), stages_(stages), mcus_(stages, pool_.workers()) {}
 
  private:
+  /// The clean bytes of a scan. Keeps its memory.
+  class CleanBytes {
+   public:
+    CleanScan unstuff(const StageTable& stages, std::span<const std::uint8_t> data,
+                      std::uint64_t& consumed_bytes) {
+      const auto size = static_cast<std::int64_t>(data.size());
+      EntropySegment* const segments = segments_.reserve(size / 2 + 2);
+      std::uint8_t* const bytes = bytes_.reserve(size + kProgressiveReadAhead);
+      std::uint64_t total = 0;
+      Exec exec;
+      (void)stages.byte_unstuff(
+          {data.data(), data.size(), bytes, segments, &total, &consumed_bytes}, exec);
+      std::fill_n(bytes + segments[total].first_byte, kProgressiveReadAhead, std::uint8_t{0});
+      return {bytes, {segments, total + 1}};
+    }
+
+   private:
+    Buffer<std::uint8_t> bytes_;
+    Buffer<EntropySegment> segments_;
+  };
+
   CleanScan begin_scan(const ScanHeader& /*scan*/, std::span<const std::uint8_t> data,
                        std::uint64_t& consumed_bytes) override {
     return clean_.unstuff(stages_, data, consumed_bytes);

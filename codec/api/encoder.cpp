@@ -93,8 +93,12 @@ struct Encoder::Impl {
     if (has_sample) ZR_TRY(prepare_sample(params_of_sample(), sample_setup));
     const EncodePipeline *loaded = nullptr, *sample_loaded = nullptr;  // have the picture
     const auto count_at = [&](const SizeSetting& setting) -> Result<CountedSize> {
-      if (has_sample) return count_sample(setting, *sample_setup, sample_loaded);
-      change_setting(params, setting, *setup);
+      change_setting(params, setting, has_sample ? *sample_setup : *setup);
+      if (has_sample)
+        return sample_pipelines->run([&] {
+          return count(sample_pipelines->active(), *sample_setup, std::as_const(sample).view(),
+                       sample_loaded);
+        });
       return count(pipelines.active(), *setup, frame, loaded);
     };
     const auto code_at = [&](const SizeSetting& setting) -> Result<std::uint64_t> {
@@ -127,14 +131,6 @@ struct Encoder::Impl {
     SymbolCounts counts;
     ZR_TRY(pipeline.count_symbols(setup, frame, is_again, counts));
     return size_of_counts(counts, setup);
-  }
-
-  Result<CountedSize> count_sample(const SizeSetting& setting, EncodeSetup& sample_setup,
-                                   const EncodePipeline*& loaded) {
-    change_setting(params, setting, sample_setup);
-    return sample_pipelines->run([&] {
-      return count(sample_pipelines->active(), sample_setup, std::as_const(sample).view(), loaded);
-    });
   }
 
   EncodeParams params_of_sample() const {

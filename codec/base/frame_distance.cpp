@@ -3,7 +3,6 @@
 #include "codec/base/frame_distance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -3,7 +3,6 @@
 #include "codec/capi/convert.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "codec/base/choices.hpp"

@@ -4,9 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <system_error>

@@ -3,7 +3,6 @@
 #include "codec/decode/color_upsample.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "codec/arith/color.hpp"

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 
-#include "codec/arith/zigzag.hpp"
 #include "codec/decode/restart_plan.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/huffman_code.hpp"

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/host_device.hpp"
+#include "codec/encode/bit_joiner.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -104,8 +104,7 @@ class BitSink {
         put_byte(static_cast<std::uint8_t>(word >> shift));
       return;
     }
-    word = std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
-    std::memcpy(out_, &word, sizeof word);
+    store_big_endian(word, out_);
     out_ += sizeof word;
   }
   void put_byte(std::uint8_t byte) {

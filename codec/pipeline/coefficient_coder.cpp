@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <string>
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/try.hpp"

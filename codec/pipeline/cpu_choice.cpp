@@ -24,15 +24,13 @@ Status not_there(const std::string& subject, std::string_view wanted) {
                 subject + " is \"" + std::string(wanted) + "\", but this machine has " + names);
 }
 
-bool is_there(CpuTarget target) { return std::ranges::count(cpu_targets(), target) > 0; }
-
 }  // namespace
 
 std::vector<InstructionSet> instruction_sets() { return cpu_targets(); }
 
 Result<InstructionSet> resolve_instruction_set(InstructionSet wanted) {
   if (wanted != InstructionSet::best) {
-    if (is_there(wanted)) return wanted;
+    if (std::ranges::count(cpu_targets(), wanted) > 0) return wanted;
     return not_there("the instruction set", name(wanted));
   }
   const std::string named = wanted_by_environment();

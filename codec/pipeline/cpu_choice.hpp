@@ -15,10 +15,9 @@
 namespace zerorun {
 
 struct ThreadLimits {
-  /// A picture of fewer blocks is coded by one thread. With two threads instead of one (4:2:0, q90,
-  /// two cores) encoding takes 1.25 times as long at 400x300, the same at 560x420, and 0.61 of the
-  /// time at 800x600; decoding with restart markers 0.75 to 0.88 at 400x300 already; decoding
-  /// without them 1.35 at 560x420 and the same at 800x600, which `part_bits` sees to.
+  /// A picture of fewer blocks is coded by one thread. With two threads encoding takes as long as
+  /// with one at 560x420, 1.25 times as long at 400x300, and 0.61 of the time at 800x600 (4:2:0,
+  /// q90); decoding without restart markers 1.35 at 560x420, which `part_bits` sees to.
   std::int64_t blocks = 5400;
   /// Least bits of an interval for each thread that decodes parts of it.
   std::uint64_t part_bits = 128 << 10;

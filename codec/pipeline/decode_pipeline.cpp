@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/pipeline/cpu_decode_pipeline.hpp"

@@ -9,7 +9,6 @@
 
 #include "codec/base/thread_pool.hpp"
 #include "codec/decode/byte_unstuff.hpp"
-#include "codec/decode/huffman_decode.hpp"
 #include "codec/decode/restart_plan.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"

@@ -258,8 +258,7 @@ typedef struct zerorun_async_params {
   size_t struct_size;
   int32_t lanes; /* frames that are coded at a time; 0: a number that suits the backend */
   int32_t depth; /* most frames submitted and not yet received; 0: twice the lanes */
-  /* As AsyncEncodeParams::devices (zerorun/async.hpp), instead of the device of the other params.
-   */
+  /* AsyncEncodeParams::devices (zerorun/async.hpp), instead of the device of the other params */
   const int32_t* devices; /* null: one device, or, with device_count -1, all that are usable */
   int32_t device_count;
 } zerorun_async_params;

@@ -117,8 +117,6 @@ class DeviceLanes {
     const auto coder = coder_of(lane, device);
     return coder ? work(**coder, device) : coder.status();
   }
-  /// `failed` did not code a frame that another device then coded.
-  void blame(int lane, const std::vector<LostDevice>& failed);
 
   DeviceSet& device_set_;
   const Make make_;
@@ -129,25 +127,21 @@ template <typename Coder>
 template <typename Work>
 Status DeviceLanes<Coder>::run(int lane, const Work& work) {
   std::vector<int> tried;
-  std::vector<LostDevice> failed;
+  std::vector<LostDevice> failed;  // with a frame that another device may then code
   Status status;
   for (;;) {
     const auto device = device_set_.device_for(lane, tried);
     if (!device) return status;
     status = try_on(lane, *device, work);
-    if (status) blame(lane, failed);
+    if (status)
+      for (const LostDevice& lost : failed) {
+        lanes_[static_cast<std::size_t>(lane)].erase(
+            lost.device);  // its memory may be missing elsewhere
+        if (lost.why.code() != Errc::out_of_memory) device_set_.drop(lost.device, lost.why);
+      }
     if (!is_of_device(status)) return status;  // an error of the frame, or none
     tried.push_back(*device);
     failed.push_back({*device, status});
-  }
-}
-
-template <typename Coder>
-void DeviceLanes<Coder>::blame(int lane, const std::vector<LostDevice>& failed) {
-  auto& coders = lanes_[static_cast<std::size_t>(lane)];
-  for (const LostDevice& lost : failed) {
-    coders.erase(lost.device);  // its memory may be missing elsewhere
-    if (lost.why.code() != Errc::out_of_memory) device_set_.drop(lost.device, lost.why);
   }
 }
 

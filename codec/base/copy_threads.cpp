@@ -173,26 +173,17 @@ std::size_t SharedCopy::untaken() const noexcept {
   return next < released ? released - next : 0;
 }
 
-bool SharedCopy::take(std::size_t& piece) {
-  piece = next_.load();
-  while (piece < released_.load())
-    if (next_.compare_exchange_weak(piece, piece + 1)) return true;
-  return false;
-}
-
-void SharedCopy::copy(std::size_t piece) {
+bool SharedCopy::copy_one() {
+  std::size_t piece = next_.load();
+  do {
+    if (piece >= released_.load()) return false;
+  } while (!next_.compare_exchange_weak(piece, piece + 1));
   copy_rows(pieces_[piece], past_caches_);
   // Sequentially consistent: with a release store, notify_one() may look for waiters before others
   // see the 1, because the stores past the caches are drained first. Then the waiting thread would
   // sleep on.
   copied_[piece].store(1);
   copied_[piece].notify_one();
-}
-
-bool SharedCopy::copy_one() {
-  std::size_t piece = 0;
-  if (!take(piece)) return false;
-  copy(piece);
   return true;
 }
 

@@ -95,8 +95,6 @@ class SharedCopy {
 
  private:
   friend class CopyThreads;
-  bool take(std::size_t& piece);
-  void copy(std::size_t piece);
   void help();
 
   CopyThreads* const copy_threads_;

@@ -45,20 +45,10 @@ LumaAccess luma_access(PixelFormat format) {
 }
 
 RgbOrder rgb_order(PixelFormat format) {
-  switch (format) {
-    case PixelFormat::bgr24:
-      return {2, 1, 0, 3};
-    case PixelFormat::rgbx32:
-      return {0, 1, 2, 4};
-    case PixelFormat::bgrx32:
-      return {2, 1, 0, 4};
-    case PixelFormat::xrgb32:
-      return {1, 2, 3, 4};
-    case PixelFormat::xbgr32:
-      return {3, 2, 1, 4};
-    default:
-      return {0, 1, 2, 3};
-  }
+  constexpr RgbOrder kOrders[] = {{0, 1, 2, 3}, {2, 1, 0, 3}, {0, 1, 2, 4},  // rgb24, bgr24, rgbx32
+                                  {2, 1, 0, 4}, {1, 2, 3, 4}, {3, 2, 1, 4}};  // bgrx, xrgb, xbgr
+  return kOrders[is_rgb(format) ? static_cast<int>(format) - static_cast<int>(PixelFormat::rgb24)
+                                : 0];
 }
 
 ComponentLayout component_layout(PixelFormat format, int component, int width, int height) {

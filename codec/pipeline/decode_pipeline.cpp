@@ -11,13 +11,6 @@
 
 namespace zerorun {
 
-namespace {
-
-/// Blocks that go through the stages together, so that pairs and coefficients stay in the cache.
-constexpr std::int64_t kSliceBlocks = 512;
-
-}  // namespace
-
 void McuDecoder::begin_scan(const Scan& scan) {
   scan_ = scan;
   const ScanHeader& header = *scan.header;
@@ -30,6 +23,8 @@ void McuDecoder::begin_scan(const Scan& scan) {
 }
 
 void McuDecoder::decode(IntervalState& interval, std::int64_t last, int worker) {
+  // Blocks that go through the stages together, so that pairs and coefficients stay in the cache.
+  constexpr std::int64_t kSliceBlocks = 512;
   const std::int64_t slice_mcus =
       std::max<std::int64_t>(1, kSliceBlocks / scan_.header->layout.blocks_per_mcu);
   while (interval.at.mcu < last && interval.fault == Errc::ok)

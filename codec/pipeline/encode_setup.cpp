@@ -45,25 +45,18 @@ int automatic_restart_interval(const ScanLayout& layout, HuffmanTables huffman) 
 }
 
 Result<int> restart_interval(const EncodeParams& params, const ScanLayout& layout) {
-  const RestartPolicy& policy = params.restart;
-  switch (policy.kind) {
-    case RestartPolicy::Kind::none:
-      return 0;
-    case RestartPolicy::Kind::mcus:
-      return policy.count;
-    case RestartPolicy::Kind::mcu_rows: {
-      const std::int64_t mcus = std::int64_t{policy.count} * layout.mcus_wide;
-      if (mcus > 65535)
-        return Status(Errc::invalid_argument,
-                      "a restart interval of " + std::to_string(policy.count) + " rows has " +
-                          std::to_string(mcus) + " MCUs, and DRI holds 65535 at most");
-      return static_cast<int>(mcus);
-    }
-    case RestartPolicy::Kind::automatic:
-      if (params.progressive) return 0;
-      break;
+  using Kind = RestartPolicy::Kind;
+  const auto [kind, count] = params.restart;
+  if (kind == Kind::none) return 0;
+  if (kind == Kind::mcus) return count;
+  if (kind == Kind::mcu_rows) {
+    const std::int64_t mcus = std::int64_t{count} * layout.mcus_wide;
+    if (mcus <= 65535) return static_cast<int>(mcus);
+    return Status(Errc::invalid_argument, "a restart interval of " + std::to_string(count) +
+                                              " rows has " + std::to_string(mcus) +
+                                              " MCUs, and DRI holds 65535 at most");
   }
-  return automatic_restart_interval(layout, params.huffman);
+  return params.progressive ? 0 : automatic_restart_interval(layout, params.huffman);
 }
 
 /// The text has one length for all settings of named tables, so that the size of a stream does not
@@ -198,16 +191,8 @@ void fill_bits(int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
 
 QuantTables resolve_tables(const EncodeParams& params) {
   if (params.tables != QuantTables::automatic) return params.tables;
-  switch (params.tune) {
-    case Tune::photo:
-    case Tune::text:
-      return QuantTables::tuned;
-    case Tune::psnr:
-      return QuantTables::flat;
-    case Tune::exact:
-      break;
-  }
-  return QuantTables::annex_k;
+  if (params.tune == Tune::exact) return QuantTables::annex_k;
+  return params.tune == Tune::psnr ? QuantTables::flat : QuantTables::tuned;
 }
 
 ThriftWeights thrift_weights(Tune tune, Effort effort, bool is_420) {

@@ -90,6 +90,43 @@ Status order_problem(std::span<const EntropySegment> segments, const RestartPlan
   return std::move(problem).at_byte(static_cast<std::int64_t>(begin));
 }
 
+/// MCUs of a scan: columns [x, x_end), rows [y, y_end).
+struct McuWindow {
+  std::int64_t x, x_end, y, y_end;
+};
+
+/// Those that hold blocks of the planes, which have one entry a component of the frame.
+McuWindow mcu_window(const ScanHeader& scan, const PlaneView* planes) {
+  const ScanLayout& layout = scan.layout;
+  McuWindow window{layout.mcus_wide, 0, layout.mcus_high, 0};
+  for (int i = 0; i < layout.components; ++i) {
+    const PlaneView& plane = planes[scan.components[static_cast<std::size_t>(i)]];
+    const auto& shape = layout.component[i];
+    const std::int32_t edge = kBlockEdge >> plane.shrink;
+    const std::int64_t x_end = plane.block_x + ceil_div(plane.width, edge);
+    const std::int64_t y_end = plane.block_y + ceil_div(plane.height, edge);
+    window.x = std::min<std::int64_t>(window.x, plane.block_x / shape.h);
+    window.y = std::min<std::int64_t>(window.y, plane.block_y / shape.v);
+    window.x_end = std::max(window.x_end, ceil_div(x_end, std::int64_t{shape.h}));
+    window.y_end = std::max(window.y_end, ceil_div(y_end, std::int64_t{shape.v}));
+  }
+  return window;
+}
+
+/// Behind the last MCU of the window among the first `count` of the scan; 0: there is none.
+std::int64_t last_wanted(const McuWindow& window, std::int64_t wide, std::int64_t count) {
+  std::int64_t row = (count - 1) / wide, columns = (count - 1) % wide + 1;
+  if (row >= window.y_end) {
+    row = window.y_end - 1;
+    columns = wide;
+  }
+  if (columns <= window.x) {
+    --row;
+    columns = wide;
+  }
+  return row < window.y ? 0 : row * wide + std::min(columns, window.x_end);
+}
+
 }  // namespace
 
 std::uint64_t source_offset(std::span<const std::uint8_t> data, const EntropySegment& segment,
@@ -134,47 +171,6 @@ void ScanIntervals::begin(const ScanLayout& layout, std::span<const EntropySegme
     state.end_bit = segments[static_cast<std::size_t>(segment) + 1].first_byte * 8;
   }
 }
-
-namespace {
-
-/// MCUs of a scan: columns [x, x_end), rows [y, y_end).
-struct McuWindow {
-  std::int64_t x, x_end, y, y_end;
-};
-
-/// Those that hold blocks of the planes, which have one entry a component of the frame.
-McuWindow mcu_window(const ScanHeader& scan, const PlaneView* planes) {
-  const ScanLayout& layout = scan.layout;
-  McuWindow window{layout.mcus_wide, 0, layout.mcus_high, 0};
-  for (int i = 0; i < layout.components; ++i) {
-    const PlaneView& plane = planes[scan.components[static_cast<std::size_t>(i)]];
-    const auto& shape = layout.component[i];
-    const std::int32_t edge = kBlockEdge >> plane.shrink;
-    const std::int64_t x_end = plane.block_x + ceil_div(plane.width, edge);
-    const std::int64_t y_end = plane.block_y + ceil_div(plane.height, edge);
-    window.x = std::min<std::int64_t>(window.x, plane.block_x / shape.h);
-    window.y = std::min<std::int64_t>(window.y, plane.block_y / shape.v);
-    window.x_end = std::max(window.x_end, ceil_div(x_end, std::int64_t{shape.h}));
-    window.y_end = std::max(window.y_end, ceil_div(y_end, std::int64_t{shape.v}));
-  }
-  return window;
-}
-
-/// Behind the last MCU of the window among the first `count` of the scan; 0: there is none.
-std::int64_t last_wanted(const McuWindow& window, std::int64_t wide, std::int64_t count) {
-  std::int64_t row = (count - 1) / wide, columns = (count - 1) % wide + 1;
-  if (row >= window.y_end) {
-    row = window.y_end - 1;
-    columns = wide;
-  }
-  if (columns <= window.x) {
-    --row;
-    columns = wide;
-  }
-  return row < window.y ? 0 : row * wide + std::min(columns, window.x_end);
-}
-
-}  // namespace
 
 void ScanIntervals::limit(const ScanHeader& scan, const PlaneView* planes) {
   const ScanLayout& layout = scan.layout;

@@ -254,6 +254,16 @@ TEST(JpegFrames, ADamagedFrameIsAnErrorAndTheNextOneComes) {
   EXPECT_EQ(time.pts, 2);
 }
 
+TEST(JpegFrames, ConcealedOnesAreCounted) {
+  const ScratchFolder scratch;
+  std::vector<Packet> packets = make_packets(2, 160, 160);
+  packets[0].resize(packets[0].size() / 2);
+  auto source = io::open_frames({scratch.write("a.mjpeg", join(packets)), "", {}}, {});
+  ASSERT_TRUE(source) << why(source);
+  EXPECT_EQ(read_all(**source).samples.size(), 2u);
+  EXPECT_EQ((*source)->concealed_frames(), 1);
+}
+
 TEST(RawMjpeg, TheCorpusHasTheFramesThatFfmpegFinds) {
   const auto data = test_data();
   if (!data) GTEST_SKIP() << kNoTestData;

@@ -43,21 +43,14 @@ class BenchCompareTest(ProgramTest):
         """The words for all rows but `others`: a machine has rows for each of its instruction sets."""
         return f"{len(self.report['cases'][0]['rows']) - others} the same"
 
-    def test_the_same_report(self):
-        text = self.compare(self.report, self.report)
-        self.assertIn("0 slower, 0 faster, " + self.same(0), text)
-
-    def test_a_slower_row(self):
-        text = self.compare(self.report, self.scaled(2), code=1)
-        self.assertIn("1 slower, 0 faster, " + self.same(1), text)
-        line = next(line for line in text.splitlines() if "SLOWER" in line)
+    def test_slower_and_faster_rows(self):
+        for factor, slower, faster in ((1, 0, 0), (2, 1, 0), (0.5, 0, 1)):
+            text = self.compare(self.report, self.scaled(factor), code=slower)
+            self.assertIn(f"{slower} slower, {faster} faster, " + self.same(slower + faster), text)
+        line = next(line for line in self.compare(self.report, self.scaled(2), code=1).splitlines() if "SLOWER" in line)
         self.assertIn("latency/1", line)
         self.assertIn("+100.0%", line)
         self.assertIn("0 slower", self.compare(self.report, self.scaled(2), "--threshold", "150"))
-
-    def test_a_faster_row(self):
-        text = self.compare(self.report, self.scaled(0.5))
-        self.assertIn("0 slower, 1 faster, " + self.same(1), text)
 
     def test_noise_is_no_regression(self):
         noisy = self.scaled(1.5)

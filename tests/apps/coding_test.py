@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from support import ProgramTest, ffmpeg, make_ppm, make_y4m
+from support import ProgramTest, make_ppm, make_y4m
 
 
 class CodingTest(ProgramTest):

@@ -96,12 +96,3 @@ class CopyTest(ProgramTest):
         done = self.decode(self.path("%02d.jpg"), "-o", self.path("x%d.jpg"), code=2)
         self.assert_sentence(done, "zerorun copy")
         self.zerorun("copy", self.path("01.jpg"), "-o", self.path("02.jpg"), code=4)
-
-    @needs_containers
-    def test_sizes_that_change(self):
-        self.jpegs(2)
-        y4m = make_y4m(self.path("big.y4m"), 80, 48, 1)
-        self.encode(y4m, "-o", self.path("02.jpg"), "-y")
-        done = self.zerorun("copy", self.path("%02d.jpg"), "-o", self.path("out.mov"), code=3)
-        self.assertIn(b"80x48", done.stderr)
-        self.assert_nothing_left("out.mov")

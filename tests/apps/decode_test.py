@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from support import (BUILT_WITH_FFMPEG, ProgramTest, damage_second_image, ffmpeg, make_ppm, make_y4m, needs_djpeg,
-                     needs_ffmpeg, needs_opencv, y4m_frames)
+                     needs_ffmpeg, y4m_frames)
 
 HOSTILE = pathlib.Path(__file__).resolve().parents[1] / "hostile"
 
@@ -56,40 +56,22 @@ class DecodeTest(ProgramTest):
         self.assertIn("are for JPEG and Motion JPEG alone", result.stderr.decode())
 
     @needs_djpeg
-    def test_progressive_frames_are_read_everywhere(self):
-        frames = []
+    def test_progressive_frames(self):
         for number in (1, 2):
             name = self.path(f"p{number}.jpg")
             subprocess.run(["jpegtran", "-progressive", "-outfile", name,
                             self.path(f"jpg/{number}.jpg")], check=True)
-            frames.append(pathlib.Path(name).read_bytes())
             info = self.info(name)["jpeg"]
             self.assertEqual(info["process"], "progressive")
             self.assertEqual(info["quality"], self.info(self.path(f"jpg/{number}.jpg"))["jpeg"]["quality"])
             self.assertEqual((info["scans"], info["subsampling"]), (10, "420"))  # libjpeg's default script
             self.assertIn("  scans        10\n", self.zerorun("info", name).stdout.decode())
             self.assertEqual(self.info(self.path(f"jpg/{number}.jpg"))["jpeg"]["scans"], 1)
-        self.decode(self.path("jpg/%d.jpg"), "-o", self.path("want.y4m"), "--frames", "0:2")
-        want = y4m_frames(pathlib.Path(self.path("want.y4m")).read_bytes())
-        stream = self.path("p.mjpeg")
-        pathlib.Path(stream).write_bytes(b"".join(frames))
-        sources = [self.path("p%d.jpg"), stream, "-"]
-        if BUILT_WITH_FFMPEG:
-            self.zerorun("copy", stream, "-o", self.path("p.mov"))
-            sources.append(self.path("p.mov"))
-            self.assertEqual(self.info(self.path("p.mov"))["jpeg"]["scans"], 10)
-        for source in sources:
-            out = self.path("got.y4m")
-            self.decode(source, "-o", out, "-y", input=b"".join(frames) if source == "-" else None)
-            self.assertEqual(y4m_frames(pathlib.Path(out).read_bytes()), want, source)
-        self.zerorun("verify", stream)
-        # What encode reads has the samples that decode gives.
-        self.encode(stream, "-o", self.path("again.mjpeg"), "-q", "95")
-        self.encode(self.path("want.y4m"), "-o", self.path("same.mjpeg"), "-q", "95")
-        self.assertEqual(pathlib.Path(self.path("again.mjpeg")).read_bytes(),
-                         pathlib.Path(self.path("same.mjpeg")).read_bytes())
+        for name, out in (("jpg/%d.jpg", "want.y4m"), ("p%d.jpg", "got.y4m")):
+            self.decode(self.path(name), "-o", self.path(out), "--frames", "0:2")
+        self.assertEqual(*(y4m_frames(pathlib.Path(self.path(out)).read_bytes()) for out in ("want.y4m", "got.y4m")))
 
-    def test_cmyk_and_ycck_are_read_everywhere(self):
+    def test_cmyk_and_ycck(self):
         for name, color, told in (("cmyk_ok.jpg", "inverted CMYK", "CMYK"), ("cmyk_adobe_ycck.jpg", "YCCK", "YCCK"),
                                   ("cmyk_adobe_missing.jpg", "CMYK", "CMYK"), ("cmyk_prog_ok.jpg", "YCCK", "YCCK")):
             source = str(HOSTILE / name)
@@ -108,18 +90,9 @@ class DecodeTest(ProgramTest):
                          for c in range(3))
             rgb = pathlib.Path(self.path("rgb.ppm")).read_bytes()
             self.assertEqual(rgb, b"P6\n24 20\n255\n" + want, name)
-            piped = self.decode("-", "-o", "-", "--format", "pnm",
-                                input=pathlib.Path(source).read_bytes())
-            self.assertEqual(piped.stdout, rgb, name)
-            # encode goes through the same RGB, and copy changes no byte.
-            self.encode(source, "-o", self.path("a.jpg"), "-y", "-q", "95")
-            self.encode(self.path("rgb.ppm"), "-o", self.path("b.jpg"), "-y", "-q", "95")
-            self.assertEqual(self.info(self.path("a.jpg"))["jpeg"]["color"], "YCbCr")
-            self.assertEqual(pathlib.Path(self.path("a.jpg")).read_bytes(),
-                             pathlib.Path(self.path("b.jpg")).read_bytes())
+            # copy changes no byte.
             self.zerorun("copy", source, "-o", self.path("same.jpg"), "-y")
             self.assertEqual(pathlib.Path(self.path("same.jpg")).read_bytes(), pathlib.Path(source).read_bytes())
-            self.zerorun("verify", source)
             self.decode(source, "-o", self.path("inks.y4m"), "-y")
         self.decode(self.path("jpg/1.jpg"), "-o", self.path("no.raw"), "--pix-fmt", "cmyk32", code=3)
 
@@ -221,25 +194,6 @@ class DecodeTest(ProgramTest):
                            code=2)
         self.assert_sentence(done, "out.y4m", "--max-pixels is for JPEG")
         self.assert_nothing_left("no.y4m")
-
-    def test_a_sequence_of_jpeg_files(self):
-        self.decode(self.path("jpg/%d.jpg"), "-o", self.path("seq.y4m"))
-        self.decode(self.mjpeg, "-o", self.path("raw.y4m"))
-        self.assertEqual(y4m_frames(pathlib.Path(self.path("seq.y4m")).read_bytes()),
-                         y4m_frames(pathlib.Path(self.path("raw.y4m")).read_bytes()))
-
-    def test_start_number_of_the_output(self):
-        self.decode(self.mjpeg, "-o", self.path("out/%04d.ppm"), "--start-number", "10")
-        self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()),
-                         [f"{n:04}.ppm" for n in range(10, 14)])
-
-    @needs_opencv
-    def test_png_holds_the_same_picture_as_ppm(self):
-        self.decode(self.mjpeg, "-o", self.path("out/%d.ppm"))
-        self.decode(self.mjpeg, "-o", self.path("out/%d.png"))
-        self.decode(self.path("out/1.png"), "-o", self.path("again.ppm"))
-        self.assertEqual(pathlib.Path(self.path("again.ppm")).read_bytes(),
-                         pathlib.Path(self.path("out/1.ppm")).read_bytes())
 
     def test_converts_what_is_no_jpeg(self):
         self.decode(self.y4m, "-o", self.path("copy.y4m"))

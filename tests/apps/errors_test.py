@@ -4,7 +4,7 @@ import os
 import pathlib
 import subprocess
 
-from support import PROGRAM, ProgramTest, make_ppm, make_y4m, needs_containers
+from support import PROGRAM, ProgramTest, make_y4m, needs_containers
 
 
 class UsageTest(ProgramTest):
@@ -113,17 +113,6 @@ class InputTest(ProgramTest):
         self.refuse(str(half))
         self.assert_sentence(self.zerorun("info", half, code=3), "half.mov", "without an index")
 
-    def test_arithmetic_jpeg_is_refused_by_name(self):
-        ppm = make_ppm(self.path("in.ppm"))
-        jpeg = self.path("arithmetic.jpg")
-        try:
-            subprocess.run(["cjpeg", "-arithmetic", "-outfile", jpeg, ppm], check=True)
-        except FileNotFoundError:
-            self.skipTest("cjpeg is not installed")
-        done = self.zerorun("decode", jpeg, "-o", self.path("out.ppm"), "--device", "cpu", code=3)
-        self.assertIn("arithmetic", done.stderr.decode())
-        self.assert_nothing_left("out.ppm")
-
 
 class OutputTest(ProgramTest):
     def setUp(self):
@@ -155,21 +144,6 @@ class OutputTest(ProgramTest):
         self.assertFalse(link.is_symlink())
         self.assertTrue(link.read_bytes().startswith(b"\xff\xd8"))
         self.assertEqual(target.read_text(), "keep me")
-
-    def test_a_failed_overwrite_keeps_the_old_file(self):
-        keep = pathlib.Path(self.path("keep.mjpeg"))
-        keep.write_text("keep me")
-        broken = pathlib.Path(self.path("broken.y4m"))
-        broken.write_bytes(pathlib.Path(self.y4m).read_bytes()[:-10])
-        self.encode(broken, "-o", keep, "-y", code=3)
-        self.assertEqual(keep.read_text(), "keep me")
-        self.assertFalse(os.path.exists(str(keep) + ".part"))
-
-    def test_sequences_are_not_overwritten_in_part(self):
-        (self.dir / "out").mkdir()
-        (self.dir / "out" / "3.jpg").write_text("keep me")
-        self.encode(self.y4m, "-o", self.path("out/%d.jpg"), code=4)
-        self.assertEqual([p.name for p in (self.dir / "out").iterdir()], ["3.jpg"])
 
     def test_places_that_cannot_be_written(self):
         for name in (self.path("no/such/folder/out.mjpeg"), "/dev/full"):

@@ -296,8 +296,9 @@ class KindTest(ProgramTest):
         for name in (source, self.path("in.mjpeg")):
             self.zerorun("decode", name, "-o", self.path("out%d.pnm"), "--device", "cpu", "-y")
             self.assertEqual([self.components(self.path(f"out{i}.pnm")) for i in range(1, 5)], [1, 3, 1, 3])
-        self.zerorun("decode", source, "-o", self.path("g%d.pgm"), "--device", "cpu")
-        self.assertEqual([self.components(self.path(f"g{i}.pgm")) for i in range(1, 5)], [1] * 4)
+        for kind, components in (("pgm", 1), ("ppm", 3)):
+            self.zerorun("decode", source, "-o", self.path("g%d." + kind), "--device", "cpu")
+            self.assertEqual([self.components(self.path(f"g{i}.{kind}")) for i in range(1, 5)], [components] * 4)
 
     def test_shards_equal_one_run(self):
         """Each shard begins with another kind. One stream of them is refused, and not made of two kinds."""

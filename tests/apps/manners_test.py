@@ -5,7 +5,7 @@ import resource
 import subprocess
 
 from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg, needs_opencv,
-                     probe, video_stream, y4m_frames)
+                     video_stream, y4m_frames)
 
 
 class SequenceTest(ProgramTest):
@@ -216,38 +216,15 @@ class RawVideoTest(ProgramTest):
 
 
 class FullDiskTest(ProgramTest):
-    """A limit on the size of files stands for the end of the disk."""
-
-    def encode_limited(self, out, limit):
-        y4m = make_y4m(self.path("in.y4m"), 160, 120, 40)
-        done = subprocess.run([PROGRAM, "encode", y4m, "-o", self.path(out), "--device", "cpu"],
-                              capture_output=True, timeout=300, restore_signals=False,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-        self.assertEqual(done.returncode, 4, done.stderr.decode())
-        self.assertFalse((self.dir / out).exists())
-        return done.stderr.decode()
-
     def test_what_was_written_stays_and_plays(self):
-        text = self.encode_limited("o.mjpeg", 100000)
-        self.assertIn("o.mjpeg.part", text)
-        kept = self.dir / "o.mjpeg.part"
-        self.assertTrue(0 < kept.stat().st_size <= 100000)
-        done = self.decode(kept, "--input-format", "mjpeg", "-o", self.path("o.y4m"))
+        """A limit on the size of files stands for the end of the disk."""
+        y4m = make_y4m(self.path("in.y4m"), 160, 120, 40)
+        done = subprocess.run([PROGRAM, "encode", y4m, "-o", self.path("o.mjpeg"), "--device", "cpu"],
+                              capture_output=True, timeout=300, restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
+        self.assertEqual(done.returncode, 4, done.stderr.decode())
+        self.assertFalse((self.dir / "o.mjpeg").exists())
+        self.assertIn(b"o.mjpeg.part", done.stderr)
+        done = self.decode(self.path("o.mjpeg.part"), "--input-format", "mjpeg", "-o", self.path("o.y4m"))
         self.assertNotIn("concealed", done.stderr.decode())
         self.assertGreater(len(y4m_frames(pathlib.Path(self.path("o.y4m")).read_bytes())), 2)
-
-    @needs_containers
-    def test_containers_play_too(self):
-        for name in ("o.mov", "o.mkv", "o.avi"):
-            with self.subTest(name=name):
-                self.assertIn(name + ".part", self.encode_limited(name, 150000))
-                self.assertGreater(int(probe(self.path(name + ".part"))["streams"][0]["nb_read_frames"]), 2)
-                self.decode(self.path(name + ".part"), "-o", "null:")
-
-    def test_of_single_pictures_the_whole_ones_stay(self):
-        y4m = make_y4m(self.path("in.y4m"), 160, 120, 2)
-        self.encode(y4m, "-o", self.path("one.jpg"), "--frames", "1")
-        limit = (self.dir / "one.jpg").stat().st_size // 2
-        self.encode_limited("x.jpg", limit)
-        self.assertFalse((self.dir / "x.jpg.part").exists())
-

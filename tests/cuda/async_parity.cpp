@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codec/base/frame_distance.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
@@ -15,13 +16,9 @@ namespace {
 
 using AsyncParity = GpuTest;
 
-Bytes encoded_on_cpu(const ConstFrameView& frame, EncodeParams params, int quality) {
-  params.backend = Backend::cpu;
+Bytes encoded_at(const ConstFrameView& frame, EncodeParams params, int quality) {
   params.quality = quality;
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  EXPECT_TRUE(encoder->encode(frame, out).is_ok());
-  return out;
+  return encoded_on_cpu(frame, params);
 }
 
 Frame pinned_copy(const TestFrame& from) {
@@ -66,8 +63,8 @@ TEST_F(AsyncParity, GivesTheBytesOfTheCpuInOrder) {
     ASSERT_TRUE(out.status.is_ok()) << out.status.message();
     ASSERT_EQ(out.tag, got);
     EXPECT_EQ(out.jpeg.memory(), HostMemory::pinned);
-    EXPECT_TRUE(std::ranges::equal(out.jpeg.bytes(),
-                                   encoded_on_cpu(view(got), params.encode, quality(got))))
+    EXPECT_TRUE(
+        std::ranges::equal(out.jpeg.bytes(), encoded_at(view(got), params.encode, quality(got))))
         << "frame " << got;
     ++got;
   }
@@ -82,7 +79,7 @@ TEST_F(AsyncParity, GivesTheSamplesAndReportsOfTheCpuInOrder) {
     for (const auto& frame : {make_frame(Content::photo, PixelFormat::yuv420p, 640, 360, seed),
                               make_frame(Content::noise, PixelFormat::rgb24, 61, 40, seed),
                               make_frame(Content::photo, PixelFormat::gray8, 17, 33, seed)}) {
-      streams.push_back(encoded_on_cpu(frame.view(), params, 90));
+      streams.push_back(encoded_at(frame.view(), params, 90));
       Bytes damaged = streams.back();
       std::fill_n(damaged.end() - static_cast<std::ptrdiff_t>(damaged.size() / 8), 3,
                   std::byte{0xFE});
@@ -137,7 +134,7 @@ TEST_F(AsyncParity, GivesTheSamplesAndReportsOfTheCpuInOrder) {
 
 TEST_F(AsyncParity, DecoderCanBeDestroyedWithImagesInFlight) {
   const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 640, 360, 1);
-  const Bytes jpeg = encoded_on_cpu(frame.view(), {}, 90);
+  const Bytes jpeg = encoded_at(frame.view(), {}, 90);
   for (int submitted = 0; submitted <= 8; ++submitted) {
     AsyncDecodeParams params;
     params.decode.backend = Backend::cuda;

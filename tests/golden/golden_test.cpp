@@ -132,14 +132,7 @@ std::string decoded(const Line& line, Backend backend) {
   Frame out;
   const auto report = decoder->decode(stream_of(line[source]), parse_format(line[output]), out);
   if (!report) return report.status().message();
-  const ConstFrameView view = std::as_const(out).view();
-  std::vector<std::uint8_t> samples;
-  for (int plane = 0; plane < plane_count(view.format); ++plane)
-    for (std::ptrdiff_t y = 0; y < plane_rows(view.format, plane, view.height); ++y) {
-      const auto p = static_cast<std::size_t>(plane);
-      const std::uint8_t* row = view.data[p] + y * view.stride_bytes[p];
-      samples.insert(samples.end(), row, row + plane_row_bytes(view.format, plane, view.width));
-    }
+  const std::vector<std::uint8_t> samples = packed(out);
   return sha256(std::as_bytes(std::span(samples)));
 }
 

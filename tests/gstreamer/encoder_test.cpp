@@ -32,7 +32,7 @@ TEST(GstEncoder, EveryFormatAndSmallSizeGivesTheBytesOfTheLibrary) {
       const Owned<GstBuffer> out(
           gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
       ASSERT_TRUE(out) << caps;
-      ASSERT_EQ(bytes_of(out.get()), encode(frame.view())) << caps;
+      ASSERT_EQ(bytes_of(out.get()), encoded_on_cpu(frame.view())) << caps;
     };
     for (int height = 1; height <= 17; ++height)
       for (int width = 1; width <= 17; ++width) expect_same(width, height);
@@ -77,7 +77,7 @@ TEST(GstEncoder, AnyStridesAndOffsetsOfTheVideoMetaAreRead) {
     gst_harness_set_src_caps_str(harness.get(), text.c_str());
     const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), buffer));
     ASSERT_TRUE(out);
-    EXPECT_EQ(bytes_of(out.get()), encode(frame.view())) << name.gst;
+    EXPECT_EQ(bytes_of(out.get()), encoded_on_cpu(frame.view())) << name.gst;
   }
 }
 
@@ -102,7 +102,8 @@ TEST(GstEncoder, LimitedRangeBecomesFullRange) {
         for (std::size_t x = 0; x < in.row_bytes(p); ++x)
           want.row(p, y)[x] = expand(in.row(p, y)[x], p == 0);
     const TestFrame packed = format == planar ? in : rearrange(in, format);
-    EXPECT_EQ(encode_one(kEncoder, packed, raw_caps(name, 41, 23, "2:4:5:4")), encode(want.view()))
+    EXPECT_EQ(encode_one(kEncoder, packed, raw_caps(name, 41, 23, "2:4:5:4")),
+              encoded_on_cpu(want.view()))
         << name;
   }
 }
@@ -150,7 +151,7 @@ TEST(GstEncoder, QualityChangesWithTheNextFrame) {
     ASSERT_TRUE(out);
     EncodeParams params;
     params.quality = quality;
-    EXPECT_EQ(bytes_of(out.get()), encode(frame.view(), params)) << quality;
+    EXPECT_EQ(bytes_of(out.get()), encoded_on_cpu(frame.view(), params)) << quality;
   }
 }
 
@@ -165,26 +166,26 @@ TEST(GstEncoder, PropertiesReachTheStream) {
   EXPECT_EQ(encode_one("zerorunenc device=cpu quality=50 restart-interval=3 huffman=optimal "
                        "subsampling=420 depth=1",
                        frame, caps),
-            encode(frame.view(), params));
+            encoded_on_cpu(frame.view(), params));
   params.tune = Tune::photo;
   params.effort = Effort::best;
   params.tables = QuantTables::flat;
   EXPECT_EQ(encode_one("zerorunenc device=cpu quality=50 restart-interval=3 huffman=optimal "
                        "subsampling=420 tune=photo effort=best tables=flat",
                        frame, caps),
-            encode(frame.view(), params));
+            encoded_on_cpu(frame.view(), params));
   params = {};
   params.size.target_psnr = 36.5;
   EXPECT_EQ(encode_one("zerorunenc device=cpu target-psnr=36.5", frame, caps),
-            encode(frame.view(), params));
+            encoded_on_cpu(frame.view(), params));
   params.size = {};
   params.size.target_ssim = 0.9;
   EXPECT_EQ(encode_one("zerorunenc device=cpu target-ssim=0.9", frame, caps),
-            encode(frame.view(), params));
+            encoded_on_cpu(frame.view(), params));
   params.size = {};
   params.progressive = true;
   EXPECT_EQ(encode_one("zerorunenc device=cpu progressive=true", frame, caps),
-            encode(frame.view(), params));
+            encoded_on_cpu(frame.view(), params));
 
   const Bytes plain =
       encode_one("zerorunenc device=cpu restart-interval=0 subsampling=gray", frame, caps);
@@ -200,12 +201,12 @@ TEST(GstEncoder, SizesReachTheStream) {
   EncodeParams params;
   params.size.max_bytes = 9000;
   const Bytes capped = encode_one("zerorunenc device=cpu max-frame-size=9000", frame, caps);
-  EXPECT_EQ(capped, encode(frame.view(), params));
+  EXPECT_EQ(capped, encoded_on_cpu(frame.view(), params));
   EXPECT_LE(capped.size(), 9000u);
   params.size = {};
   params.size.target_bytes = 12000;  // half a bucket is there, and no more is wanted
   EXPECT_EQ(encode_one("zerorunenc device=cpu bitrate=2400000", frame, caps),
-            encode(frame.view(), params));
+            encoded_on_cpu(frame.view(), params));
 }
 
 /// A harness whose errors can be read.
@@ -279,7 +280,7 @@ TEST(GstEncoder, TheBitrateChangesWhilePlaying) {
   EXPECT_NEAR(static_cast<double>(size_of_next()), 9975, 26);
   g_object_set(encoder.get(), "bitrate", 0, "max-frame-size", 0, nullptr);
   EncodeParams params;
-  EXPECT_EQ(size_of_next(), encode(frame.view(), params).size());
+  EXPECT_EQ(size_of_next(), encoded_on_cpu(frame.view(), params).size());
 }
 
 TEST(GstEncoder, PixelAspectGoesIntoTheHeader) {

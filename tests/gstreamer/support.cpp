@@ -162,15 +162,6 @@ std::vector<std::uint8_t> samples_of(GstBuffer* buffer, GstCaps* caps) {
   return samples;
 }
 
-Bytes encode(const ConstFrameView& frame, EncodeParams params) {
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  const auto report = encoder->encode(frame, out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
-}
-
 std::vector<std::uint8_t> decode(const Bytes& jpeg, PixelFormat format) {
   DecodeParams params;
   params.backend = Backend::cpu;
@@ -178,15 +169,7 @@ std::vector<std::uint8_t> decode(const Bytes& jpeg, PixelFormat format) {
   Frame frame;
   const auto report = decoder->decode(jpeg, format, frame);
   EXPECT_TRUE(report.is_ok()) << report.status().message();
-  std::vector<std::uint8_t> samples;
-  const FrameView& view = frame.view();
-  for (int p = 0; p < plane_count(format); ++p)
-    for (int y = 0; y < plane_rows(format, p, view.height); ++y) {
-      const auto plane = static_cast<std::size_t>(p);
-      const std::uint8_t* row = view.data[plane] + y * view.stride_bytes[plane];
-      samples.insert(samples.end(), row, row + plane_row_bytes(format, p, view.width));
-    }
-  return samples;
+  return packed(frame);
 }
 
 Pipeline::Pipeline(const std::string& launch) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -50,7 +51,6 @@ Bytes bytes_of(GstBuffer* buffer);
 std::vector<std::uint8_t> samples_of(GstBuffer* buffer, GstCaps* caps);
 
 /// What the library gives on the CPU, without GStreamer.
-Bytes encode(const ConstFrameView& frame, EncodeParams params = {});
 std::vector<std::uint8_t> decode(const Bytes& jpeg, PixelFormat format);
 
 struct FormatName {

@@ -98,13 +98,8 @@ class AviIndex : public testing::TestWithParam<Lie> {
  protected:
   /// An AVI file with such a lie. Frames are longer than the look-ahead may be.
   std::string write() {
-    const io::Location to{scratch_.path("a.avi"), "", {}};
-    auto sink = io::open_packet_sink(to, sink_options());
-    EXPECT_TRUE(sink) << why(sink);
-    for (int i = 0; i < kAviFrames; ++i)
-      EXPECT_TRUE((*sink)->write(packets_[static_cast<std::size_t>(i)], {i, 1}));
-    EXPECT_TRUE((*sink)->finish());
-    const std::string text = text_of(to.name);
+    write_packets(scratch_.path("a.avi"), packets_);
+    const std::string text = text_of(scratch_.path("a.avi"));
     const auto bytes = std::as_bytes(std::span(text));
     Avi avi{{bytes.begin(), bytes.end()}, 0};
     avi.index = avi.find("idx1");
@@ -134,9 +129,7 @@ TEST_P(AviIndex, ARangeBeginsWithItsFrame) {
   for (const int first : {1, 7, kAviFrames - 1}) {
     io::SourceOptions options;
     options.first_frame = first;
-    auto source = io::open_packets({path, "", {}}, options);
-    ASSERT_TRUE(source) << why(source);
-    const ReadPackets read = read_all(**source);
+    const ReadPackets read = read_packets(path, options);
     ASSERT_EQ(read.packets.size(), static_cast<std::size_t>(kAviFrames - first));
     EXPECT_EQ(read.packets[0], packets_[static_cast<std::size_t>(first)]);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -46,15 +47,6 @@ ffmpeg::PacketEncoder make_encoder() {
   return *std::move(encoder);
 }
 
-std::vector<std::byte> encoded(const ConstFrameView& view) {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  std::vector<std::byte> out;
-  EXPECT_TRUE(encoder->encode(view, out));
-  return out;
-}
-
 std::vector<std::byte> bytes_of(const AVPacket& packet) {
   const auto* data = reinterpret_cast<const std::byte*>(packet.data);
   return {data, data + packet.size};
@@ -72,7 +64,7 @@ TEST(FfmpegAdaptor, EveryFormatAndSmallSizeGivesTheBytesOfTheFrame) {
       av->color_range = AVCOL_RANGE_JPEG;
       const auto report = encoder.encode(*av, *packet);
       ASSERT_TRUE(report.is_ok()) << report.status().message();
-      ASSERT_EQ(bytes_of(*packet), encoded(frame.view()))
+      ASSERT_EQ(bytes_of(*packet), encoded_on_cpu(frame.view()))
           << name(format) << ' ' << width << 'x' << height;
     }
 }
@@ -148,7 +140,7 @@ TEST(FfmpegAdaptor, NegativeLinesizesAreRead) {
   av->linesize[0] = -av->linesize[0];
   const auto view = ffmpeg::frame_view(*av);
   ASSERT_TRUE(view.is_ok());
-  EXPECT_EQ(encoded(*view), encoded(flipped.view()));
+  EXPECT_EQ(encoded_on_cpu(*view), encoded_on_cpu(flipped.view()));
 }
 
 TEST(FfmpegAdaptor, HugeFramesAreSeenWhole) {
@@ -205,7 +197,7 @@ TEST(FfmpegAdaptor, PacketsCarryWhatTheFrameCarried) {
 
 TEST(FfmpegAdaptor, DecodesIntoAFrame) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 45, 27, 9);
-  const std::vector<std::byte> jpeg = encoded(frame.view());
+  const std::vector<std::byte> jpeg = encoded_on_cpu(frame.view());
   DecodeParams params;
   params.backend = Backend::cpu;
   auto decoder = Decoder::create(params);

@@ -62,9 +62,7 @@ std::string raw_mjpeg() {
 }
 
 void expect_same_frames(const std::string& name, const io::SourceOptions& options = {}) {
-  auto whole = io::open_frames({name, "", {}}, options);
-  ASSERT_TRUE(whole) << why(whole);
-  const ReadFrames expected = read_all(**whole);
+  const ReadFrames expected = read_frames(name, options);
   ASSERT_GE(expected.samples.size(), 2u) << name;
   auto source = io::open_frames({name, "", {}}, options);
   ASSERT_TRUE(source) << why(source);
@@ -76,7 +74,7 @@ void expect_same_frames(const std::string& name, const io::SourceOptions& option
   });
   std::set<std::string> names;
   for (std::size_t i = 0; i < works.size(); ++i) {
-    EXPECT_EQ(packed(std::as_const(works[i].item).view()), expected.samples[i]) << name << i;
+    EXPECT_EQ(packed(works[i].item), expected.samples[i]) << name << i;
     EXPECT_EQ(works[i].time.pts, expected.times[i].pts) << name << i;
     names.insert(works[i].name);
   }
@@ -116,9 +114,7 @@ TEST(Halves, FramesOfAPipeAreConvertedInAnyOrder) {
     for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::yuv420p}) {
       io::SourceOptions options;
       options.pixel_format = format;
-      auto file = io::open_frames({scratch.path(name), "", {}}, options);
-      ASSERT_TRUE(file) << why(file);
-      const ReadFrames expected = read_all(**file);
+      const ReadFrames expected = read_frames(scratch.path(name), options);
       std::thread writer([&] { run("cat '" + scratch.path(name) + "' > '" + pipe + "'"); });
       auto source = io::open_frames({pipe, name[2] == 'y' ? "y4m" : "pnm", {}}, options);
       std::vector<io::FrameWork> works;
@@ -127,7 +123,7 @@ TEST(Halves, FramesOfAPipeAreConvertedInAnyOrder) {
       ASSERT_EQ(works.size(), expected.samples.size()) << name;
       for (std::size_t i = works.size(); i-- > 0;) {
         ASSERT_TRUE(works[i].load()) << name;
-        EXPECT_EQ(packed(std::as_const(works[i].item).view()), expected.samples[i]) << name << i;
+        EXPECT_EQ(packed(works[i].item), expected.samples[i]) << name << i;
       }
     }
 }
@@ -146,11 +142,7 @@ TEST(Halves, PacketsAreLoadedInAnyOrder) {
   std::vector<std::string> names{"a.mjpeg", "a%d.jpg"};
   if (io::features().ffmpeg) names.insert(names.end(), {"a.mov", "a.mkv"});
   for (const std::string& name : names) {
-    auto sink = io::open_packet_sink({scratch.path(name), "", {}}, sink_options());
-    ASSERT_TRUE(sink) << why(sink);
-    for (int i = 0; i < kFrames; ++i)
-      ASSERT_TRUE((*sink)->write(packets[static_cast<std::size_t>(i)], {i, 1}));
-    ASSERT_TRUE((*sink)->finish());
+    write_packets(scratch.path(name), packets);
     auto source = io::open_packets({scratch.path(name), "", {}}, {});
     ASSERT_TRUE(source) << why(source);
     auto works = all_of<io::PacketWork>(**source);
@@ -190,7 +182,7 @@ TEST(Halves, AHeldFrameIsLoadedAgain) {
   ASSERT_EQ(works.size(), static_cast<std::size_t>(kFrames));
   for (const std::size_t i : {3u, 2u}) {
     ASSERT_TRUE(works[i].load());
-    EXPECT_EQ(packed(std::as_const(works[i].item).view()), picture(PixelFormat::rgb24, 2).packed());
+    EXPECT_EQ(packed(works[i].item), picture(PixelFormat::rgb24, 2).packed());
   }
 }
 
@@ -273,9 +265,7 @@ TEST(Halves, AYuv4mpegFileEndsWithTheLastCommittedFrame) {
   ASSERT_TRUE(sink) << why(sink);
   write_in_halves(**sink, PixelFormat::yuv420p, 4);
   ASSERT_TRUE((*sink)->finish());
-  auto source = io::open_frames({scratch.path("a.y4m"), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  const ReadFrames frames = read_all(**source);
+  const ReadFrames frames = read_frames(scratch.path("a.y4m"));
   ASSERT_EQ(frames.samples.size(), 4u);
   EXPECT_EQ(frames.samples[3], picture(PixelFormat::yuv420p, 3).packed());
 }

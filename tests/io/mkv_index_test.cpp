@@ -17,15 +17,7 @@ constexpr int kVideoFrames = 40;
 class MkvIndex : public ::testing::Test {
  protected:
   std::string write(bool variable) {
-    const std::vector<Packet> packets = make_packets(kVideoFrames);
-    io::SinkOptions options = sink_options();
-    options.variable_frame_rate = variable;
-    auto sink = io::open_packet_sink({scratch_.path("a.mkv"), "", {}}, options);
-    EXPECT_TRUE(sink) << why(sink);
-    std::int64_t pts = 0;
-    for (int i = 0; i < kVideoFrames; ++i, pts += variable ? 1 + i % 3 : 1)
-      EXPECT_TRUE((*sink)->write(packets[static_cast<std::size_t>(i)], {pts, 1}));
-    EXPECT_TRUE((*sink)->finish());
+    write_with_rate(scratch_.path("a.mkv"), make_packets(kVideoFrames), variable);
     return scratch_.path("a.mkv");
   }
 
@@ -47,9 +39,7 @@ TEST_F(MkvIndex, HasTheTimesThatPacketsHave) {
     const std::string path = write(variable);
     const auto times = walk(path);
     ASSERT_TRUE(times);
-    auto source = io::open_packets({path, "", {}}, {});
-    ASSERT_TRUE(source) << why(source);
-    const ReadPackets read = read_all(**source);
+    const ReadPackets read = read_packets(path);
     ASSERT_EQ(times->size(), read.times.size());
     for (std::size_t i = 0; i < times->size(); ++i)
       EXPECT_EQ((*times)[i] - times->front(), read.times[i].pts - read.times.front().pts) << i;

@@ -10,6 +10,7 @@
 
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_data.hpp"
+#include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/io.hpp"
 
@@ -40,18 +41,7 @@ std::unique_ptr<io::FrameSource> open(const fs::path& path, bool hardware) {
 }
 
 bool same_samples(const Frame& a, const Frame& b) {
-  if (a.format() != b.format() || a.width() != b.width() || a.height() != b.height()) return false;
-  const ConstFrameView x = a.view(), y = b.view();
-  for (int p = 0; p < plane_count(x.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    const std::size_t bytes = plane_row_bytes(x.format, p, x.width);
-    for (int row = 0; row < plane_rows(x.format, p, x.height); ++row) {
-      const std::uint8_t* const from = x.data[plane] + row * x.stride_bytes[plane];
-      if (!std::equal(from, from + bytes, y.data[plane] + row * y.stride_bytes[plane]))
-        return false;
-    }
-  }
-  return true;
+  return a.format() == b.format() && a.width() == b.width() && packed(a) == packed(b);
 }
 
 /// Without a GPU a request for NVDEC gives the same frames from the CPU, and the reason.

@@ -8,26 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
 namespace {
-
-Encoder make_encoder() {
-  EncodeParams params;
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder.is_ok());
-  return *std::move(encoder);
-}
-
-std::vector<std::byte> encoded(const ConstFrameView& view) {
-  Encoder encoder = make_encoder();
-  std::vector<std::byte> out;
-  const auto report = encoder.encode(view, out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
-}
 
 /// A frame of one packed plane, copied into the middle of a larger matrix.
 cv::Mat inside_larger(const TestFrame& frame, int width, int height, int type, cv::Mat& owner) {
@@ -52,7 +37,7 @@ TEST(OpenCvAdaptor, AnyStepGivesTheBytesOfTheFrame) {
       const auto view = opencv::frame_view(part);
       ASSERT_TRUE(view.is_ok()) << view.status().message();
       EXPECT_EQ(view->data[0], part.data) << "copied";
-      ASSERT_EQ(encoded(*view), encoded(frame.view()))
+      ASSERT_EQ(encoded_on_cpu(*view), encoded_on_cpu(frame.view()))
           << name(format) << ' ' << width << 'x' << height;
     }
 }
@@ -77,7 +62,7 @@ TEST(OpenCvAdaptor, OtherFormatsAreNamedByTheCaller) {
         inside_larger(frame, 34, 21, CV_8UC(static_cast<int>(frame.row_bytes(0)) / 34), owner);
     const auto view = opencv::frame_view(part, format);
     ASSERT_TRUE(view.is_ok()) << view.status().message();
-    EXPECT_EQ(encoded(*view), encoded(frame.view())) << name(format);
+    EXPECT_EQ(encoded_on_cpu(*view), encoded_on_cpu(frame.view())) << name(format);
   }
 }
 
@@ -90,7 +75,7 @@ TEST(OpenCvAdaptor, StackedChromaIsFoundBelowTheLuma) {
     std::memcpy(stacked.data, packed.data(), packed.size());
     const auto view = opencv::frame_view(stacked, format);
     ASSERT_TRUE(view.is_ok()) << view.status().message();
-    EXPECT_EQ(encoded(*view), encoded(frame.view())) << name(format);
+    EXPECT_EQ(encoded_on_cpu(*view), encoded_on_cpu(frame.view())) << name(format);
 
     cv::Mat owner(40, 50, CV_8UC1);
     cv::Mat part = owner(cv::Rect(0, 0, 36, 33));
@@ -100,7 +85,7 @@ TEST(OpenCvAdaptor, StackedChromaIsFoundBelowTheLuma) {
       EXPECT_EQ(of_part.status().code(), Errc::invalid_frame) << "half rows have no one stride";
     } else {
       ASSERT_TRUE(of_part.is_ok()) << of_part.status().message();
-      EXPECT_EQ(encoded(*of_part), encoded(frame.view())) << name(format);
+      EXPECT_EQ(encoded_on_cpu(*of_part), encoded_on_cpu(frame.view())) << name(format);
     }
   }
 }
@@ -128,12 +113,15 @@ TEST(OpenCvAdaptor, EncodesToABufferAndDecodesToAMatrix) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::bgr24, 50, 31, 8);
   cv::Mat owner;
   const cv::Mat part = inside_larger(frame, 50, 31, CV_8UC3, owner);
-  Encoder encoder = make_encoder();
+  EncodeParams on_cpu;
+  on_cpu.backend = Backend::cpu;
+  auto encoder = make_coder<Encoder>(on_cpu);
+  ASSERT_TRUE(encoder);
   std::vector<uchar> buffer(100000, 7);
-  const auto coded = opencv::encode_to_buffer(encoder, part, buffer);
+  const auto coded = opencv::encode_to_buffer(*encoder, part, buffer);
   ASSERT_TRUE(coded.is_ok()) << coded.status().message();
   EXPECT_EQ(coded->bytes, buffer.size());
-  EXPECT_FALSE(opencv::encode_to_buffer(encoder, cv::Mat(), buffer));
+  EXPECT_FALSE(opencv::encode_to_buffer(*encoder, cv::Mat(), buffer));
 
   DecodeParams params;
   params.backend = Backend::cpu;

@@ -38,10 +38,9 @@ TEST(Pnm, ReadsEveryKind) {
   };
   const ScratchFolder scratch;
   for (const Case& one : cases) {
-    auto source = open_pnm(scratch.write("a.pnm", one.content));
-    ASSERT_TRUE(source) << one.content << ": " << why(source);
-    EXPECT_EQ((*source)->info().format, one.format) << one.content;
-    const ReadFrames read = read_all(**source);
+    io::SourceInfo info;
+    const ReadFrames read = read_frames(scratch.write("a.pnm", one.content), {}, &info);
+    EXPECT_EQ(info.format, one.format) << one.content;
     ASSERT_EQ(read.samples.size(), 1u) << one.content;
     EXPECT_EQ(read.samples[0], one.samples) << one.content;
   }
@@ -96,10 +95,8 @@ TEST(Pnm, AnImageThatBecomesShorterIsAnErrorOfEveryPiece) {
 
 TEST(Pnm, ReadsImagesOneAfterAnother) {
   const ScratchFolder scratch;
-  auto source =
-      open_pnm(scratch.write("a", "P5 1 1 255\nXP6 1 1 255\nabcP2 2 1 9 0 9 \n P5 1 1 255\n\n\n"));
-  ASSERT_TRUE(source) << why(source);
-  const ReadFrames read = read_all(**source);
+  const ReadFrames read = read_frames(
+      scratch.write("a", "P5 1 1 255\nXP6 1 1 255\nabcP2 2 1 9 0 9 \n P5 1 1 255\n\n\n"));
   ASSERT_EQ(read.samples.size(), 4u);
   EXPECT_EQ(read.samples[0], Samples{'X'});
   EXPECT_EQ(read.samples[1], (Samples{'a', 'b', 'c'}));
@@ -149,26 +146,8 @@ TEST(Pnm, WritesWhatItReads) {
   ASSERT_TRUE((*sink)->write(gray.view(), {}));
   ASSERT_TRUE((*sink)->write(rgb.view(), {}));
   ASSERT_TRUE((*sink)->finish());
-  auto source = open_pnm(scratch.path("a.pnm"));
-  ASSERT_TRUE(source) << why(source);
-  const ReadFrames read = read_all(**source);
+  const ReadFrames read = read_frames(scratch.path("a.pnm"));
   EXPECT_THAT(read.samples, testing::ElementsAre(gray.packed(), rgb.packed()));
-}
-
-TEST(Pnm, ExtensionsDecideTheKind) {
-  const ScratchFolder scratch;
-  for (const auto& [name, format] :
-       {std::pair{"a.pgm", PixelFormat::gray8}, std::pair{"a.ppm", PixelFormat::rgb24}}) {
-    auto sink = io::open_frame_sink({scratch.path(name), "", {}}, sink_options());
-    ASSERT_TRUE(sink);
-    EXPECT_EQ((*sink)->wanted_format(PixelFormat::gray8), format);
-    const TestFrame frame = make_frame(Content::gradient, PixelFormat::yuv420p, 9, 9, 1);
-    ASSERT_TRUE((*sink)->write(frame.view(), {}));  // converted by the sink
-    ASSERT_TRUE((*sink)->finish());
-    auto source = open_pnm(scratch.path(name));
-    ASSERT_TRUE(source);
-    EXPECT_EQ((*source)->info().format, format);
-  }
 }
 
 }  // namespace

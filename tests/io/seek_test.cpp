@@ -25,7 +25,7 @@ Result<bool> read_one(io::FrameSource& source, Shown& shown) {
   Result<bool> more = source.read(frame, time);
   shown.pts = time.pts;
   if (!more || !*more) return more;
-  const std::vector<std::uint8_t> samples = packed(std::as_const(frame).view());
+  const std::vector<std::uint8_t> samples = packed(frame);
   const auto* bytes = reinterpret_cast<const std::byte*>(samples.data());
   shown.content.assign(bytes, bytes + samples.size());
   return true;
@@ -82,17 +82,7 @@ constexpr int kFrames = 40;
 class Seek : public testing::Test {
  protected:
   std::string write(const std::string& name, bool variable = false) {
-    io::SinkOptions options = sink_options();
-    options.variable_frame_rate = variable;
-    auto sink = io::open_packet_sink({scratch_.path(name), "", {}}, options);
-    EXPECT_TRUE(sink) << why(sink);
-    if (!sink) return {};
-    std::int64_t pts = 0;
-    for (int i = 0; i < kFrames; ++i) {
-      EXPECT_TRUE((*sink)->write(packets_[static_cast<std::size_t>(i)], {pts, 1}));
-      pts += variable ? 1 + i % 3 : 1;
-    }
-    EXPECT_TRUE((*sink)->finish());
+    write_with_rate(scratch_.path(name), packets_, variable);
     return scratch_.path(name);
   }
 

@@ -98,17 +98,6 @@ TEST(Sequence, AStartNumberThatIsNotThere) {
   EXPECT_THAT(read(scratch.path("f%d.pgm"), {}, 6).errors, testing::ElementsAre(Errc::open_failed));
 }
 
-TEST(Sequence, RangesCountFrames) {
-  const ScratchFolder scratch;
-  write_numbers(scratch, {10, 11, 12, 13, 14});
-  io::SourceOptions options;
-  options.first_frame = 1;
-  options.last_frame = 3;
-  const Outcome outcome = read(scratch.path("f%d.pgm"), options);
-  EXPECT_THAT(outcome.values, testing::ElementsAre(11, 12));
-  EXPECT_EQ(outcome.count, 2);
-}
-
 TEST(Sequence, GlobsAndDirectoriesInNaturalOrder) {
   const ScratchFolder scratch;
   write_numbers(scratch, {1, 2, 9, 10, 100});
@@ -145,22 +134,6 @@ TEST(Sequence, ListsAreRelativeToTheirFolder) {
               testing::ElementsAre(Errc::open_failed));
   scratch.write("binary.txt", std::string("a\0b", 3));
   EXPECT_THAT(read("@" + scratch.path("binary.txt")).errors, testing::ElementsAre(Errc::bad_input));
-}
-
-TEST(Sequence, ABadImageIsNamed) {
-  const ScratchFolder scratch;
-  write_numbers(scratch, {1, 2});
-  scratch.write("f3.pgm", "P5 100 100 255\nshort");
-  auto source = io::open_frames({scratch.path("f%d.pgm"), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  Frame frame;
-  io::FrameTime time;
-  ASSERT_TRUE((*source)->read(frame, time) && (*source)->read(frame, time));
-  auto bad = (*source)->read(frame, time);
-  ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.status().code(), Errc::bad_input);
-  EXPECT_THAT(bad.status().detail(), testing::HasSubstr("f3.pgm"));
-  EXPECT_THAT((*source)->last_name(), testing::HasSubstr("f3.pgm"));
 }
 
 }  // namespace

@@ -115,18 +115,6 @@ ReadPackets read_all(io::PacketSource& source) {
   }
 }
 
-std::vector<std::uint8_t> packed(const ConstFrameView& frame) {
-  std::vector<std::uint8_t> out;
-  for (int p = 0; p < plane_count(frame.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    for (int row = 0; row < plane_rows(frame.format, p, frame.height); ++row) {
-      const std::uint8_t* from = frame.data[plane] + row * frame.stride_bytes[plane];
-      out.insert(out.end(), from, from + plane_row_bytes(frame.format, p, frame.width));
-    }
-  }
-  return out;
-}
-
 ReadFrames read_all(io::FrameSource& source) {
   ReadFrames all;
   Frame frame;
@@ -135,9 +123,51 @@ ReadFrames read_all(io::FrameSource& source) {
     Result<bool> more = source.read(frame, time);
     EXPECT_TRUE(more) << more.status().message();
     if (!more || !*more) return all;
-    all.samples.push_back(packed(std::as_const(frame).view()));
+    all.samples.push_back(packed(frame));
     all.times.push_back(time);
   }
+}
+
+ReadPackets read_packets(const std::string& name, const io::SourceOptions& options,
+                         io::SourceInfo* info) {
+  auto source = io::open_packets({name, "", {}}, options);
+  EXPECT_TRUE(source) << name << ": " << why(source);
+  if (source && info != nullptr) *info = (*source)->info();
+  return source ? read_all(**source) : ReadPackets();
+}
+
+ReadFrames read_frames(const std::string& name, const io::SourceOptions& options,
+                       io::SourceInfo* info) {
+  auto source = io::open_frames({name, "", {}}, options);
+  EXPECT_TRUE(source) << name << ": " << why(source);
+  if (source && info != nullptr) *info = (*source)->info();
+  return source ? read_all(**source) : ReadFrames();
+}
+
+void write_packets(const std::string& path, const std::vector<Packet>& packets,
+                   const io::SinkOptions& options, const std::vector<io::FrameTime>& times) {
+  auto sink = io::open_packet_sink({path, "", {}}, options);
+  ASSERT_TRUE(sink) << path << ": " << why(sink);
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const io::FrameTime next{static_cast<std::int64_t>(i), 1};
+    const Status status = (*sink)->write(packets[i], times.empty() ? next : times[i]);
+    ASSERT_TRUE(status) << status.message();
+  }
+  const Status status = (*sink)->finish();
+  ASSERT_TRUE(status) << status.message();
+  if (path.find('%') == std::string::npos) {
+    EXPECT_EQ((*sink)->bytes_written(),
+              static_cast<std::int64_t>(std::filesystem::file_size(path)));
+  }
+}
+
+void write_with_rate(const std::string& path, const std::vector<Packet>& packets, bool variable) {
+  io::SinkOptions options = sink_options();
+  options.variable_frame_rate = variable;
+  std::vector<io::FrameTime> times{{0, 1}};
+  while (times.size() < packets.size())
+    times.push_back({times.back().pts + (variable ? 1 + (std::ssize(times) - 1) % 3 : 1), 1});
+  write_packets(path, packets, options, times);
 }
 
 }  // namespace zerorun::test

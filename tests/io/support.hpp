@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/test_frame.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::test {
@@ -60,9 +61,18 @@ struct ReadFrames {
   std::vector<io::FrameTime> times;
 };
 ReadFrames read_all(io::FrameSource& source);
+/// The same of an input, which has to open. `info` gets what it says of itself.
+ReadPackets read_packets(const std::string& name, const io::SourceOptions& options = {},
+                         io::SourceInfo* info = nullptr);
+ReadFrames read_frames(const std::string& name, const io::SourceOptions& options = {},
+                       io::SourceInfo* info = nullptr);
 
-/// The planes of a frame without padding.
-std::vector<std::uint8_t> packed(const ConstFrameView& frame);
+/// Writes packets with these times, or one after the other. Fails the test on an error.
+void write_packets(const std::string& path, const std::vector<Packet>& packets,
+                   const io::SinkOptions& options = sink_options(),
+                   const std::vector<io::FrameTime>& times = {});
+/// With `variable`, the packets last 1, 2, 3, 1, 2, ... frames.
+void write_with_rate(const std::string& path, const std::vector<Packet>& packets, bool variable);
 
 template <typename Opened>
 std::string why(const Opened& opened) {

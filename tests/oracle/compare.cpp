@@ -184,23 +184,6 @@ std::string to_string(Size size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
-Bytes encode(const ConstFrameView& frame, EncodeParams params) {
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  if (!encoder.is_ok()) {
-    ADD_FAILURE() << encoder.status().message();
-    return {};
-  }
-  Bytes out;
-  const auto report = encoder->encode(frame, out);
-  if (!report.is_ok()) {
-    ADD_FAILURE() << report.status().message();
-    return {};
-  }
-  EXPECT_EQ(report->bytes, out.size());
-  return out;
-}
-
 LibjpegOptions libjpeg_options(const EncodeParams& params) {
   LibjpegOptions options;
   options.quality = params.quality;

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/libjpeg_encode.hpp"
 #include "zerorun/decoder.hpp"
@@ -21,9 +22,6 @@ struct Size {
 };
 /// "97x55"
 std::string to_string(Size size);
-
-/// Encodes on the CPU. An error fails the test and gives an empty stream.
-Bytes encode(const ConstFrameView& frame, EncodeParams params);
 
 /// The options that make libjpeg do what `params` say. libjpeg has no restart policy `automatic`:
 /// it fails the test.

@@ -29,7 +29,8 @@ TEST(EncodeInput, SemiPlanarAndPackedYuvEqualPlanar) {
       SCOPED_TRACE(std::string(name(format)) + " " + to_string(size));
       const PixelFormat planar = planar_format(native_subsampling(format));
       const TestFrame frame = make_frame(Content::noise, planar, size.width, size.height, 3);
-      EXPECT_EQ(encode(rearrange(frame, format).view(), plain()), encode(frame.view(), plain()));
+      EXPECT_EQ(encoded_on_cpu(rearrange(frame, format).view(), plain()),
+                encoded_on_cpu(frame.view(), plain()));
     }
   }
 }
@@ -54,11 +55,11 @@ TEST(EncodeInput, RgbOrdersEqualLibjpegs) {
       const TestFrame frame = rearrange(rgb, order.format, 0x3C);
       LibjpegOptions options = libjpeg_options(plain());
       options.factors = factors_of(Subsampling::s420);
-      const Bytes ours = encode(frame.view(), plain());
+      const Bytes ours = encoded_on_cpu(frame.view(), plain());
       EXPECT_TRUE(same_stream(
           ours, libjpeg_encode_pixels(size.width, size.height, order.input, frame.row(0, 0),
                                       order.bytes * size.width, options)));
-      EXPECT_EQ(encode(rearrange(rgb, order.format, 0xFF).view(), plain()), ours);
+      EXPECT_EQ(encoded_on_cpu(rearrange(rgb, order.format, 0xFF).view(), plain()), ours);
     }
   }
 }
@@ -68,7 +69,7 @@ TEST(EncodeInput, GrayPixelsEqualLibjpegs) {
     const TestFrame frame =
         make_frame(Content::photo, PixelFormat::gray8, size.width, size.height, 8);
     EXPECT_TRUE(
-        same_stream(encode(frame.view(), plain()),
+        same_stream(encoded_on_cpu(frame.view(), plain()),
                     libjpeg_encode_pixels(size.width, size.height, PixelInput::gray,
                                           frame.row(0, 0), size.width, libjpeg_options(plain()))));
   }
@@ -90,7 +91,7 @@ TEST(EncodeInput, PlanarDownSamplingEqualsLibjpegs) {
       LibjpegOptions options = libjpeg_options(params);
       options.factors = factors_of(sampling);
       EXPECT_TRUE(same_stream(
-          encode(frame.view(), params),
+          encoded_on_cpu(frame.view(), params),
           libjpeg_encode_pixels(size.width, size.height, PixelInput::ycbcr, pixels.data(),
                                 3 * size.width, options, sampling == Subsampling::gray)));
     }
@@ -117,12 +118,12 @@ TEST(EncodeInput, PhotosEqualLibjpegs) {
       params.huffman = quality == 60 ? HuffmanTables::optimal : HuffmanTables::standard;
       LibjpegOptions options = libjpeg_options(params);
       options.factors = factors_of(Subsampling::s420);
-      const Bytes none = encode(frame, params);
+      const Bytes none = encoded_on_cpu(frame, params);
       EXPECT_TRUE(same_stream(
           none, libjpeg_encode_pixels(pixels.width, pixels.height, PixelInput::rgb,
                                       pixels.samples.data(), 3 * pixels.width, options)));
       params.restart = RestartPolicy::automatic();
-      const auto automatic = static_cast<double>(encode(frame, params).size());
+      const auto automatic = static_cast<double>(encoded_on_cpu(frame, params).size());
       EXPECT_LE(automatic, 1.015 * static_cast<double>(none.size()));
     }
   }
@@ -133,12 +134,12 @@ TEST(EncodeInput, StridesAndPaddingDoNotMatter) {
     for (const Size size : kInputSizes) {
       SCOPED_TRACE(std::string(name(format)) + " " + to_string(size));
       const TestFrame tight = make_frame(Content::noise, format, size.width, size.height, 4);
-      const Bytes expected = encode(tight.view(), plain());
+      const Bytes expected = encoded_on_cpu(tight.view(), plain());
       for (const Layout layout : {Layout::padded, Layout::bottom_up}) {
         TestFrame frame = make_frame(Content::noise, format, size.width, size.height, 4, layout);
-        EXPECT_EQ(encode(frame.view(), plain()), expected);
+        EXPECT_EQ(encoded_on_cpu(frame.view(), plain()), expected);
         frame.repoison(0x5A);
-        EXPECT_EQ(encode(frame.view(), plain()), expected);
+        EXPECT_EQ(encoded_on_cpu(frame.view(), plain()), expected);
       }
     }
   }
@@ -160,12 +161,12 @@ TEST(EncodeInput, ThreadsDoNotMatter) {
         EncodeParams params = plain();
         params.restart = restart;
         params.huffman = tables;
-        const Bytes expected = encode(frame.view(), params);
+        const Bytes expected = encoded_on_cpu(frame.view(), params);
         for (const int threads : {2, 3, 7, 0}) {
           SCOPED_TRACE(std::string(name(c.format)) + ", threads " + std::to_string(threads) +
                        ", restart " + std::to_string(static_cast<int>(restart.kind)));
           params.threads = threads;
-          EXPECT_EQ(encode(frame.view(), params), expected);
+          EXPECT_EQ(encoded_on_cpu(frame.view(), params), expected);
         }
       }
     }
@@ -187,7 +188,7 @@ TEST(EncodeInput, TheBoundHoldsForTheWorstPictures) {
           const auto bound = max_encoded_bytes(params, format, size.width, size.height);
           ASSERT_TRUE(bound.is_ok()) << bound.status().message();
           const TestFrame frame = make_frame(content, format, size.width, size.height, 2);
-          EXPECT_LE(encode(frame.view(), params).size(), *bound);
+          EXPECT_LE(encoded_on_cpu(frame.view(), params).size(), *bound);
         }
       }
     }
@@ -211,9 +212,9 @@ TEST(EncodeInput, AutomaticRestartCostsLittle) {
             EncodeParams params = plain();
             params.quality = quality;
             params.huffman = tables;
-            const auto none = static_cast<double>(encode(frame.view(), params).size());
+            const auto none = static_cast<double>(encoded_on_cpu(frame.view(), params).size());
             params.restart = RestartPolicy::automatic();
-            const auto automatic = static_cast<double>(encode(frame.view(), params).size());
+            const auto automatic = static_cast<double>(encoded_on_cpu(frame.view(), params).size());
             EXPECT_LE(automatic, none * 1.015);
           }
         }

@@ -68,18 +68,6 @@ constexpr Turn kTurns[] = {{Rotation::none, Flip::none, ""},
                            {Rotation::by_90, Flip::horizontal, "-transpose"},
                            {Rotation::by_270, Flip::horizontal, "-transverse"}};
 
-bool same_coefficients(const Bytes& a, const Bytes& b) {
-  std::vector<ComponentCoefficients> first, second;
-  if (!libjpeg_coefficients(a, first).clean() || !libjpeg_coefficients(b, second).clean())
-    return false;
-  if (first.size() != second.size()) return false;
-  for (std::size_t c = 0; c < first.size(); ++c)
-    if (first[c].blocks_wide != second[c].blocks_wide ||
-        first[c].blocks_high != second[c].blocks_high || first[c].values != second[c].values)
-      return false;
-  return true;
-}
-
 /// Samples tell of the tables of quantisation, too.
 bool same_planes(const Bytes& a, const Bytes& b) {
   std::vector<ComponentPlane> first, second;

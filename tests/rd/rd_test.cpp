@@ -198,22 +198,6 @@ TEST(RateDistortion, ClippedBlocksOfTextSaveBytes) {
   }
 }
 
-TEST(RateDistortion, ExactHasTheBytesOfLibjpeg) {
-  for (const auto& [name, image] : pictures()) {
-    const Meter meter(image);
-    for (const std::string huffman : {"standard", "optimal"}) {
-      const auto ours = measure(mode_of("zerorun:tune=exact,effort=best,huffman=" + huffman),
-                                Subsampling::s420, 80, image, meter);
-      const auto theirs =
-          measure(mode_of("turbo:huffman=" + huffman), Subsampling::s420, 80, image, meter);
-      ASSERT_TRUE(ours && theirs);
-      EXPECT_EQ(ours->bytes, theirs->bytes) << name;
-      for (std::size_t m = 0; m < kOwnMetrics; ++m)
-        EXPECT_EQ(ours->scores[m], theirs->scores[m]) << name;
-    }
-  }
-}
-
 TEST(Metrics, AgreeWithTheReferenceImplementations) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
   const auto table = *test_data() / "rd/peers.tsv";

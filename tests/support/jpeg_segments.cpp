@@ -125,13 +125,4 @@ std::vector<std::uint8_t> make_segment(std::uint8_t marker,
   return out;
 }
 
-std::vector<std::uint8_t> old_index_payload(std::size_t entries) {
-  // A name, version 1, groups of 2^1 MCUs, and the number of the first entry.
-  std::vector<std::uint8_t> out = {'z', 'e', 'r', 'o', 'r', 'u', 'n', 0, 1, 1, 0, 0, 0, 0};
-  for (std::size_t i = 0; i < entries; ++i)
-    for (const int byte : {0, 200, 0, 20})  // bits and coefficients of a group
-      out.push_back(static_cast<std::uint8_t>(byte));
-  return out;
-}
-
 }  // namespace zerorun::test

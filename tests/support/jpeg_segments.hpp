@@ -60,7 +60,4 @@ Bytes concatenated(std::span<const Bytes> streams);
 std::vector<std::uint8_t> make_segment(std::uint8_t marker,
                                        const std::vector<std::uint8_t>& payload);
 
-/// The payload of an APP9 segment as early programs of this project wrote it: an index of the scan.
-std::vector<std::uint8_t> old_index_payload(std::size_t entries);
-
 }  // namespace zerorun::test

@@ -240,4 +240,16 @@ LibjpegVerdict libjpeg_pixels(std::span<const std::byte> jpeg, PixelOutput space
                  [&](DecodeJob& job) { return read_pixels(job, space, fancy, out, scale); });
 }
 
+bool same_coefficients(std::span<const std::byte> a, std::span<const std::byte> b) {
+  std::vector<ComponentCoefficients> first, second;
+  if (!libjpeg_coefficients(a, first).clean() || !libjpeg_coefficients(b, second).clean())
+    return false;
+  if (first.size() != second.size()) return false;
+  for (std::size_t c = 0; c < first.size(); ++c)
+    if (first[c].blocks_wide != second[c].blocks_wide ||
+        first[c].blocks_high != second[c].blocks_high || first[c].values != second[c].values)
+      return false;
+  return true;
+}
+
 }  // namespace zerorun::test

@@ -31,6 +31,9 @@ LibjpegVerdict libjpeg_coefficients(std::span<const std::byte> jpeg,
                                     std::vector<ComponentCoefficients>& out,
                                     Feed feed = Feed::whole, int* peak = nullptr);
 
+/// libjpeg reads the same coefficients of both, without a warning.
+bool same_coefficients(std::span<const std::byte> a, std::span<const std::byte> b);
+
 /// jpeg_read_raw_data with the accurate integer IDCT, cropped to the true samples.
 LibjpegVerdict libjpeg_planes(std::span<const std::byte> jpeg, std::vector<ComponentPlane>& out,
                               Feed feed = Feed::whole);

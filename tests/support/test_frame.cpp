@@ -84,10 +84,15 @@ int TestFrame::rows(int plane) const noexcept {
   return planes_[static_cast<std::size_t>(plane)].rows;
 }
 
-std::vector<std::uint8_t> TestFrame::packed() const {
+std::vector<std::uint8_t> packed(const ConstFrameView& frame) {
   std::vector<std::uint8_t> out;
-  for (int p = 0; p < plane_count(format_); ++p)
-    for (int y = 0; y < rows(p); ++y) out.insert(out.end(), row(p, y), row(p, y) + row_bytes(p));
+  for (int p = 0; p < plane_count(frame.format); ++p) {
+    const auto plane = static_cast<std::size_t>(p);
+    for (int y = 0; y < plane_rows(frame.format, p, frame.height); ++y) {
+      const std::uint8_t* const row = frame.data[plane] + y * frame.stride_bytes[plane];
+      out.insert(out.end(), row, row + plane_row_bytes(frame.format, p, frame.width));
+    }
+  }
   return out;
 }
 

@@ -29,6 +29,10 @@ enum class Layout : std::uint8_t {
   bottom_up,  ///< the same with a negative stride
 };
 
+/// The samples of all planes without what lies between the rows.
+std::vector<std::uint8_t> packed(const ConstFrameView& frame);
+inline std::vector<std::uint8_t> packed(const Frame& frame) { return packed(frame.view()); }
+
 /// Owns its planes, each in its own heap allocation, so that ASan sees an access past the end.
 class TestFrame {
  public:
@@ -44,8 +48,7 @@ class TestFrame {
   std::size_t row_bytes(int plane) const noexcept;
   int rows(int plane) const noexcept;
 
-  /// The samples of all planes without padding, row after row.
-  std::vector<std::uint8_t> packed() const;
+  std::vector<std::uint8_t> packed() const { return test::packed(view()); }
 
   /// Same shape, samples and padding.
   bool operator==(const TestFrame&) const = default;

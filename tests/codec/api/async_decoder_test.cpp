@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
@@ -31,13 +32,8 @@ AsyncDecoder make_decoder(int lanes, int depth) {
 
 Bytes encoded(Content content, PixelFormat format, int width, int height, std::uint64_t seed = 1) {
   EncodeParams params;
-  params.backend = Backend::cpu;
   params.restart = RestartPolicy::mcu_rows(1);
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  EXPECT_TRUE(
-      encoder->encode(make_frame(content, format, width, height, seed).view(), out).is_ok());
-  return out;
+  return encoded_on_cpu(make_frame(content, format, width, height, seed).view(), params);
 }
 
 /// Streams of several sizes and samplings, large and small ones in turn, so that later ones finish
@@ -53,27 +49,12 @@ std::vector<Bytes> streams() {
   return out;
 }
 
-/// The samples without what lies between the rows.
-std::vector<std::uint8_t> samples(const ConstFrameView& frame) {
-  std::vector<std::uint8_t> out;
-  for (int p = 0; p < plane_count(frame.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    const std::size_t row_bytes = plane_row_bytes(frame.format, p, frame.width);
-    for (int y = 0; y < plane_rows(frame.format, p, frame.height); ++y) {
-      const std::uint8_t* const row = frame.data[plane] + y * frame.stride_bytes[plane];
-      out.insert(out.end(), row, row + row_bytes);
-    }
-  }
-  return out;
-}
-std::vector<std::uint8_t> samples(const Frame& frame) { return samples(frame.view()); }
-
 std::vector<std::uint8_t> decoded_alone(const Bytes& jpeg,
                                         PixelFormat format = PixelFormat::yuv420p) {
   auto decoder = Decoder::create(async_params(1, 1).decode);
   Frame out;
   EXPECT_TRUE(decoder->decode(jpeg, format, out).is_ok());
-  return samples(out);
+  return packed(out);
 }
 
 TEST(AsyncDecoder, GivesTheSamplesOfDecoderInOrder) {
@@ -94,7 +75,7 @@ TEST(AsyncDecoder, GivesTheSamplesOfDecoderInOrder) {
       const Bytes& jpeg = all[got % all.size()];
       EXPECT_EQ(out.report.bytes_consumed, jpeg.size());
       EXPECT_EQ(out.frame.format(), formats[got % 3]);
-      EXPECT_EQ(samples(out.frame), decoded_alone(jpeg, formats[got % 3]));
+      EXPECT_EQ(packed(out.frame), decoded_alone(jpeg, formats[got % 3]));
       ++got;
     };
     while (sent < 2 * all.size()) {
@@ -143,7 +124,7 @@ TEST(AsyncDecoder, ErrorsBelongToTheirImage) {
     ASSERT_EQ(decoder.receive(out, true), Received::frame);
     EXPECT_EQ(out.status.code(), expected) << out.number;
     if (expected == Errc::ok) {
-      EXPECT_EQ(samples(out.frame), decoded_alone(good));
+      EXPECT_EQ(packed(out.frame), decoded_alone(good));
     }
   }
 }
@@ -163,7 +144,7 @@ TEST(AsyncDecoder, ReportsTheDamageOfItsImage) {
     ASSERT_TRUE(out.status.is_ok()) << out.status.message();
     EXPECT_EQ(out.report.is_concealed(), is_damaged);
     EXPECT_EQ(out.report.first_problem.is_ok(), !is_damaged);
-    EXPECT_EQ(samples(out.frame), decoded_alone(is_damaged ? damaged : good));
+    EXPECT_EQ(packed(out.frame), decoded_alone(is_damaged ? damaged : good));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 
@@ -43,13 +44,8 @@ std::vector<TestFrame> frames() {
   return out;
 }
 
-Bytes encoded_alone(const TestFrame& frame, int quality = 80) {
-  EncodeParams params = async_params(1, 1).encode;
-  params.quality = quality;
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
-  return out;
+Bytes encoded_alone(const TestFrame& frame) {
+  return encoded_on_cpu(frame.view(), async_params(1, 1).encode);
 }
 
 Bytes bytes_of(const EncodedFrame& frame) {

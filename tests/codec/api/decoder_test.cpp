@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/page_end_buffer.hpp"
 #include "tests/support/test_frame.hpp"
@@ -15,16 +16,9 @@
 namespace zerorun::test {
 namespace {
 
-Bytes encoded(PixelFormat format, int width, int height, EncodeParams params = {},
+Bytes encoded(PixelFormat format, int width, int height, const EncodeParams& params = {},
               Content content = Content::photo) {
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
-  Bytes out;
-  const TestFrame frame = make_frame(content, format, width, height, 3);
-  const auto report = encoder->encode(frame.view(), out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
+  return encoded_on_cpu(make_frame(content, format, width, height, 3).view(), params);
 }
 
 Decoder make_decoder(DecodeParams params = {}) {
@@ -109,36 +103,6 @@ TEST(DecoderLimits, HeadersAreCounted) {
   EXPECT_TRUE(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
 }
 
-TEST(DecoderOutput, FrameIsReshapedToTheImage) {
-  Decoder decoder = make_decoder();
-  Frame frame;
-  for (const PixelFormat format : kAllFormats) {
-    ASSERT_TRUE(decoder.decode(encoded(PixelFormat::yuv420p, 31, 17), format, frame).is_ok());
-    EXPECT_EQ(frame.format(), format);
-    EXPECT_EQ(frame.width(), 31);
-    EXPECT_EQ(frame.height(), 17);
-  }
-}
-
-TEST(DecoderOutput, PlanesAndCoefficientsHaveTheSizesOfT81) {
-  Decoder decoder = make_decoder();
-  std::vector<ComponentPlane> planes;
-  std::vector<ComponentCoefficients> coefficients;
-  const Bytes jpeg = encoded(PixelFormat::yuv411p, 37, 19);
-  ASSERT_TRUE(decoder.decode_planes(jpeg, planes).is_ok());
-  ASSERT_TRUE(decoder.decode_coefficients(jpeg, coefficients).is_ok());
-  ASSERT_EQ(planes.size(), 3u);
-  ASSERT_EQ(coefficients.size(), 3u);
-  EXPECT_EQ(planes[0].width, 37);
-  EXPECT_EQ(planes[1].width, 10);
-  EXPECT_EQ(planes[1].height, 19);
-  EXPECT_EQ(planes[1].samples.size(), 190u);
-  EXPECT_EQ(coefficients[0].blocks_wide, 5);
-  EXPECT_EQ(coefficients[1].blocks_wide, 2);
-  EXPECT_EQ(coefficients[2].blocks_high, 3);
-  EXPECT_EQ(coefficients[2].values.size(), 2u * 3 * 64);
-}
-
 TEST(DecoderReportTest, CountsIntervalsAndBytes) {
   Decoder decoder = make_decoder();
   Frame frame;
@@ -156,26 +120,6 @@ TEST(DecoderReportTest, CountsIntervalsAndBytes) {
   report = decoder.decode(jpeg, PixelFormat::rgb24, frame);
   ASSERT_TRUE(report.is_ok());
   EXPECT_EQ(report->intervals, 6);
-}
-
-TEST(DecoderReportTest, AllCallsAgree) {
-  Decoder decoder = make_decoder();
-  Bytes jpeg = encoded(PixelFormat::yuv420p, 100, 50);
-  jpeg.resize(jpeg.size() * 3 / 4);
-  Frame frame;
-  std::vector<ComponentPlane> planes;
-  std::vector<ComponentCoefficients> coefficients;
-  const auto a = decoder.decode(jpeg, PixelFormat::rgb24, frame);
-  const auto b = decoder.decode_planes(jpeg, planes);
-  const auto c = decoder.decode_coefficients(jpeg, coefficients);
-  ASSERT_TRUE(a.is_ok() && b.is_ok() && c.is_ok());
-  EXPECT_TRUE(a->is_concealed());
-  for (const auto* other : {&b, &c}) {
-    EXPECT_EQ(a->bytes_consumed, (*other)->bytes_consumed);
-    EXPECT_EQ(a->intervals, (*other)->intervals);
-    EXPECT_EQ(a->concealed_intervals, (*other)->concealed_intervals);
-    EXPECT_EQ(a->first_problem, (*other)->first_problem);
-  }
 }
 
 /// libjpeg shows the first one and complains. Each such scan would cost the time of a picture.
@@ -205,19 +149,6 @@ TEST(DecoderReportTest, ASecondScanOfAComponentIsNotDecoded) {
   strict.strict = true;
   Decoder refusing = make_decoder(strict);
   EXPECT_EQ(refusing.decode(two, PixelFormat::yuv420p, got).status().code(), Errc::extraneous_data);
-}
-
-TEST(DecoderReportTest, StrictTurnsDamageIntoAnErrorOfTheSameCode) {
-  Bytes jpeg = encoded(PixelFormat::yuv420p, 100, 50);
-  jpeg.resize(jpeg.size() * 3 / 4);
-  Frame frame;
-  const auto tolerant = make_decoder().decode(jpeg, PixelFormat::rgb24, frame);
-  ASSERT_TRUE(tolerant.is_ok());
-  DecodeParams strict_params;
-  strict_params.strict = true;
-  const auto strict = make_decoder(strict_params).decode(jpeg, PixelFormat::rgb24, frame);
-  ASSERT_FALSE(strict.is_ok());
-  EXPECT_EQ(strict.status().code(), tolerant->first_problem.code());
 }
 
 TEST(DecoderReportTest, ConcealedBlocksRepeatTheLastDc) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -25,13 +26,6 @@ Result<EncodeReport> encode(const EncodeParams& params, const ConstFrameView& fr
   auto encoder = Encoder::create(params);
   if (!encoder.is_ok()) return encoder.status();
   return encoder->encode(frame, out);
-}
-
-Bytes encoded(const EncodeParams& params, const ConstFrameView& frame) {
-  Bytes out;
-  const auto report = encode(params, frame, out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
 }
 
 using Change = std::function<void(EncodeParams&)>;
@@ -82,7 +76,7 @@ TEST(EncoderArguments, LimitsThemselvesAreAccepted) {
   const auto expect_accepted = [&](const Change& change) {
     EncodeParams params = cpu();
     change(params);
-    EXPECT_FALSE(encoded(params, frame.view()).empty());
+    EXPECT_FALSE(encoded_on_cpu(frame.view(), params).empty());
   };
   expect_accepted([](auto& p) { p.quality = 1; });
   expect_accepted([](auto& p) { p.quality = 100; });
@@ -124,12 +118,12 @@ TEST(EncoderArguments, BadFramesAreRefused) {
   EXPECT_EQ(encoder->encode(view, out).status().code(), Errc::invalid_frame);
   // and the encoder still works
   EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
-  EXPECT_EQ(out, encoded(cpu(), frame.view()));
+  EXPECT_EQ(out, encoded_on_cpu(frame.view()));
 }
 
 TEST(EncoderOutput, SpanOfTheExactSizeIsEnough) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 50, 40, 3);
-  const Bytes expected = encoded(cpu(), frame.view());
+  const Bytes expected = encoded_on_cpu(frame.view());
   auto encoder = Encoder::create(cpu());
   ASSERT_TRUE(encoder.is_ok());
   Bytes exact(expected.size());
@@ -141,7 +135,7 @@ TEST(EncoderOutput, SpanOfTheExactSizeIsEnough) {
 
 TEST(EncoderOutput, EverySmallerSpanIsRefused) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 50, 40, 3);
-  const std::size_t size = encoded(cpu(), frame.view()).size();
+  const std::size_t size = encoded_on_cpu(frame.view()).size();
   auto encoder = Encoder::create(cpu());
   ASSERT_TRUE(encoder.is_ok());
   for (std::size_t bytes = 0; bytes < size; bytes += bytes < 700 ? 1 : 37) {
@@ -170,7 +164,7 @@ TEST(EncoderHeaders, StreamStartsWithJfifAndEndsWithEoi) {
   EncodeParams params = cpu();
   params.pixel_aspect_x = 4;
   params.pixel_aspect_y = 3;
-  const Bytes jpeg = encoded(params, frame.view());
+  const Bytes jpeg = encoded_on_cpu(frame.view(), params);
   const Headers headers = parse_headers(jpeg);
   const Segment& jfif = headers.segments.front();
   EXPECT_EQ(jfif.marker, 0xE0);
@@ -183,7 +177,7 @@ TEST(EncoderHeaders, StreamStartsWithJfifAndEndsWithEoi) {
   EXPECT_EQ(jpeg[jpeg.size() - 2], std::byte{0xFF});
   EXPECT_EQ(jpeg[jpeg.size() - 1], std::byte{0xD9});
   params.jfif_header = false;
-  EXPECT_EQ(parse_headers(encoded(params, frame.view())).count(0xE0), 0u);
+  EXPECT_EQ(parse_headers(encoded_on_cpu(frame.view(), params)).count(0xE0), 0u);
 }
 
 TEST(EncoderHeaders, SegmentsAreCarriedThroughInOrder) {
@@ -193,7 +187,7 @@ TEST(EncoderHeaders, SegmentsAreCarriedThroughInOrder) {
                      {0xE2, std::vector<std::uint8_t>(65533, 0xFF)},
                      {0xFE, {'c', 'o', 'm', 'm', 'e', 'n', 't'}},
                      {0xE1, {}}};
-  const auto info = inspect(encoded(params, frame.view()));
+  const auto info = inspect(encoded_on_cpu(frame.view(), params));
   ASSERT_TRUE(info.is_ok()) << info.status().message();
   ASSERT_EQ(info->segments.size(), 1 + params.segments.size());  // JFIF first
   for (std::size_t i = 0; i < params.segments.size(); ++i) {
@@ -205,7 +199,7 @@ TEST(EncoderHeaders, SegmentsAreCarriedThroughInOrder) {
 TEST(EncoderHeaders, SamplingIsThatOfTheFrameOrAsAsked) {
   for (const PixelFormat format : kAllFormats) {
     const TestFrame frame = make_frame(Content::photo, format, 33, 21, 3);
-    const auto info = inspect(encoded(cpu(), frame.view()));
+    const auto info = inspect(encoded_on_cpu(frame.view()));
     ASSERT_TRUE(info.is_ok());
     EXPECT_EQ(info->subsampling, is_rgb(format) ? Subsampling::s420 : native_subsampling(format));
     EXPECT_EQ(info->width, 33);
@@ -215,7 +209,7 @@ TEST(EncoderHeaders, SamplingIsThatOfTheFrameOrAsAsked) {
   for (const Subsampling sampling : kAllSubsamplings) {
     EncodeParams params = cpu();
     params.subsampling = sampling;
-    EXPECT_EQ(inspect(encoded(params, rgb.view()))->subsampling, sampling);
+    EXPECT_EQ(inspect(encoded_on_cpu(rgb.view(), params))->subsampling, sampling);
   }
 }
 

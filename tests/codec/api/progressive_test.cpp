@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
@@ -22,30 +23,10 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes encode(const EncodeParams& params, const TestFrame& frame, EncodeReport* report = nullptr) {
-  Bytes out;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder) << encoder.status().message();
-  if (!encoder) return out;
-  const auto coded = encoder->encode(frame.view(), out);
-  EXPECT_TRUE(coded) << coded.status().message();
-  if (coded && report != nullptr) *report = *coded;
-  return out;
-}
-
 EncodeParams progressive(Tune tune = Tune::exact, Effort effort = Effort::fast) {
   EncodeParams params = cpu_params(tune, effort, HuffmanTables::standard);
   params.progressive = true;
   return params;
-}
-
-/// libjpeg reads the same coefficients of both.
-void expect_same_coefficients(const Bytes& one, const Bytes& other) {
-  std::vector<ComponentCoefficients> a, b;
-  ASSERT_TRUE(libjpeg_coefficients(one, a).clean());
-  ASSERT_TRUE(libjpeg_coefficients(other, b).clean());
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t c = 0; c < a.size(); ++c) ASSERT_TRUE(a[c].values == b[c].values) << c;
 }
 
 TEST(ProgressiveEncoder, HasTheCoefficientsOfTheBaselineStream) {
@@ -61,17 +42,17 @@ TEST(ProgressiveEncoder, HasTheCoefficientsOfTheBaselineStream) {
           EncodeParams params = progressive(tune, effort);
           params.subsampling = sampling;
           params.quality = random.between(30, 100);
-          const Bytes scans = encode(params, frame);
+          const Bytes scans = encoded_on_cpu(frame.view(), params);
           for (const InstructionSet set : {InstructionSet::scalar, InstructionSet::best}) {
             params.instruction_set = set;
             params.threads = 3;
-            EXPECT_EQ(encode(params, frame), scans);
+            EXPECT_EQ(encoded_on_cpu(frame.view(), params), scans);
           }
           params.progressive = false;
           params.huffman = HuffmanTables::optimal;
           params.restart = RestartPolicy::none();
-          const Bytes baseline = encode(params, frame);
-          expect_same_coefficients(scans, baseline);
+          const Bytes baseline = encoded_on_cpu(frame.view(), params);
+          EXPECT_TRUE(same_coefficients(scans, baseline));
           if (!is_small) {
             EXPECT_LT(scans.size(), baseline.size());
           }
@@ -85,10 +66,10 @@ TEST(ProgressiveEncoder, HasTheCoefficientsOfTheBaselineStream) {
 TEST(ProgressiveEncoder, HuffmanTablesDoNotCount) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 200, 100, 7);
   EncodeParams params = progressive();
-  const Bytes scans = encode(params, frame);
+  const Bytes scans = encoded_on_cpu(frame.view(), params);
   for (const HuffmanTables huffman : {HuffmanTables::optimal, HuffmanTables::trained}) {
     params.huffman = huffman;
-    EXPECT_EQ(encode(params, frame), scans);
+    EXPECT_EQ(encoded_on_cpu(frame.view(), params), scans);
   }
 }
 
@@ -104,15 +85,15 @@ std::set<int> sent_intervals(const Bytes& jpeg) {
 TEST(ProgressiveEncoder, RestartIntervalsCountTheMcusOfEachScan) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 203, 131, 7);
   EncodeParams params = progressive();
-  const Bytes none = encode(params, frame);
+  const Bytes none = encoded_on_cpu(frame.view(), params);
   params.restart = RestartPolicy::none();
-  EXPECT_EQ(encode(params, frame), none);
+  EXPECT_EQ(encoded_on_cpu(frame.view(), params), none);
   for (const RestartPolicy& restart : {RestartPolicy::mcus(1), RestartPolicy::mcus(13),
                                        RestartPolicy::mcu_rows(1), RestartPolicy::mcu_rows(40)}) {
     params.restart = restart;
     EncodeReport report;
-    const Bytes scans = encode(params, frame, &report);
-    expect_same_coefficients(scans, none);
+    const Bytes scans = encoded_on_cpu(frame.view(), params, &report);
+    EXPECT_TRUE(same_coefficients(scans, none));
     // An MCU of luma alone is a block, and there are twice as many in a row.
     const bool is_rows = restart.kind == RestartPolicy::Kind::mcu_rows;
     std::set<int> wanted{restart.count};
@@ -139,7 +120,7 @@ TEST(ProgressiveEncoder, AnyStreamFitsTheBound) {
           const TestFrame frame = make_frame(content, format, side, 2 * side, 7);
           const auto bound = max_encoded_bytes(params, format, side, 2 * side);
           ASSERT_TRUE(bound);
-          EXPECT_LE(encode(params, frame).size(), *bound);
+          EXPECT_LE(encoded_on_cpu(frame.view(), params).size(), *bound);
         }
 }
 
@@ -155,13 +136,13 @@ TEST(ProgressiveEncoder, ReachesSizes) {
       const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p,
                                          is_large ? 1500 : 600, is_large ? 900 : 400, target);
       EncodeReport report;
-      const Bytes scans = encode(params, frame, &report);
+      const Bytes scans = encoded_on_cpu(frame.view(), params, &report);
       EXPECT_EQ(report.bytes, scans.size());
       EXPECT_LE(scans.size(), target);
       ++all;
       near += scans.size() + target / 200 >= target ? 1 : 0;
       params.threads = 4;
-      EXPECT_EQ(encode(params, frame), scans);
+      EXPECT_EQ(encoded_on_cpu(frame.view(), params), scans);
     }
   EXPECT_GE(near, all - 1);
 }
@@ -169,23 +150,23 @@ TEST(ProgressiveEncoder, ReachesSizes) {
 TEST(ProgressiveEncoder, CapsAndQualityTargetsCountIt) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 640, 400, 4);
   EncodeParams params = progressive(Tune::photo, Effort::best);
-  const Bytes plain = encode(params, frame);
+  const Bytes plain = encoded_on_cpu(frame.view(), params);
   params.size.max_bytes = plain.size();
-  EXPECT_EQ(encode(params, frame), plain);
+  EXPECT_EQ(encoded_on_cpu(frame.view(), params), plain);
   params.size.max_bytes = plain.size() * 4 / 5;
-  const Bytes capped = encode(params, frame);
+  const Bytes capped = encoded_on_cpu(frame.view(), params);
   EXPECT_LE(capped.size(), params.size.max_bytes);
   EXPECT_GE(capped.size(), params.size.max_bytes * 199 / 200);
   params.size = {};
   params.size.target_psnr = 36;
   EncodeReport report, baseline;
-  const Bytes near = encode(params, frame, &report);
+  const Bytes near = encoded_on_cpu(frame.view(), params, &report);
   EXPECT_GE(report.reached, 36.0);
   params.progressive = false;
   params.restart = RestartPolicy::none();
-  const Bytes sequential = encode(params, frame, &baseline);
+  const Bytes sequential = encoded_on_cpu(frame.view(), params, &baseline);
   EXPECT_EQ(report.quality, baseline.quality);
-  expect_same_coefficients(near, sequential);
+  EXPECT_TRUE(same_coefficients(near, sequential));
 }
 
 TEST(ProgressiveEncoder, RunsInLanesAndAfterOtherShapes) {
@@ -206,7 +187,7 @@ TEST(ProgressiveEncoder, RunsInLanesAndAfterOtherShapes) {
   for (const TestFrame& frame : frames) {
     Bytes one;
     ASSERT_TRUE(encoder->encode(frame.view(), one));
-    EXPECT_EQ(encode(lanes.encode, frame), one);
+    EXPECT_EQ(encoded_on_cpu(frame.view(), lanes.encode), one);
     EncodedFrame received;
     ASSERT_EQ(async->receive(received, true), Received::frame);
     ASSERT_EQ(received.jpeg.size(), one.size());

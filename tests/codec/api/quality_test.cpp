@@ -130,18 +130,14 @@ Bytes stream_at(const EncodeParams& params, const ConstFrameView& frame, int qua
 
 /// Bytes of a row one after another are samples, whatever the format.
 double plain_psnr(const ConstFrameView& a, const ConstFrameView& b) {
-  double sum = 0, samples = 0;
-  for (int p = 0; p < plane_count(a.format); ++p)
-    for (int y = 0; y < plane_rows(a.format, p, a.height); ++y)
-      for (std::size_t x = 0; x < plane_row_bytes(a.format, p, a.width); ++x) {
-        const auto plane = static_cast<std::size_t>(p);
-        const double d = double{1} * a.data[plane][y * a.stride_bytes[plane] + std::ptrdiff_t(x)] -
-                         b.data[plane][y * b.stride_bytes[plane] + std::ptrdiff_t(x)];
-        sum += d * d;
-        ++samples;
-      }
+  const std::vector<std::uint8_t> one = packed(a), other = packed(b);
+  double sum = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const double d = double{1} * one[i] - other[i];
+    sum += d * d;
+  }
   if (sum == 0) return std::numeric_limits<double>::infinity();
-  return 10 * std::log10(255.0 * 255.0 * samples / sum);
+  return 10 * std::log10(255.0 * 255.0 * static_cast<double>(one.size()) / sum);
 }
 
 /// Of planar frames, by its definition: means, variances and the covariance of each window.

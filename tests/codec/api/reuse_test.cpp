@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -45,19 +46,14 @@ Bytes encoded(Encoder& encoder, const TestFrame& frame) {
   return out;
 }
 
-Bytes encoded_alone(const TestFrame& frame, const EncodeParams& params) {
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
-  return encoded(*encoder, frame);
-}
-
 TEST(Reuse, EncoderForgetsTheFrameBefore) {
   const std::vector<Subject> all = subjects();
   for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
     EncodeParams params = encode_params();
     params.huffman = tables;
     std::vector<Bytes> expected;
-    for (const Subject& subject : all) expected.push_back(encoded_alone(subject.frame, params));
+    for (const Subject& subject : all)
+      expected.push_back(encoded_on_cpu(subject.frame.view(), params));
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (std::size_t b = 0; b < all.size(); ++b) {
         SCOPED_TRACE(all[a].name + ", " + all[b].name + ", " + all[a].name);
@@ -108,7 +104,7 @@ Decoded decoded(Decoder& decoder, std::span<const std::byte> jpeg, std::uint8_t 
 std::vector<Bytes> streams() {
   std::vector<Bytes> out;
   for (const Subject& subject : subjects())
-    out.push_back(encoded_alone(subject.frame, encode_params()));
+    out.push_back(encoded_on_cpu(subject.frame.view(), encode_params()));
   // Damaged ones: cut off, bytes overwritten, headers broken.
   Bytes cut = out[3];
   cut.resize(cut.size() / 2);

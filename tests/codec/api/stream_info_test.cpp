@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/page_end_buffer.hpp"
 #include "tests/support/test_frame.hpp"
@@ -14,16 +15,9 @@
 namespace zerorun::test {
 namespace {
 
-Bytes encoded(EncodeParams params, PixelFormat format = PixelFormat::yuv420p, int width = 40,
+Bytes encoded(const EncodeParams& params, PixelFormat format = PixelFormat::yuv420p, int width = 40,
               int height = 30) {
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
-  Bytes out;
-  const auto report =
-      encoder->encode(make_frame(Content::photo, format, width, height, 3).view(), out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
+  return encoded_on_cpu(make_frame(Content::photo, format, width, height, 3).view(), params);
 }
 
 StreamInfo inspected(std::span<const std::byte> jpeg) {

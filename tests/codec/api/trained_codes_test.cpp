@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/syntax/trained_codes.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/test_frame.hpp"
@@ -46,20 +47,6 @@ TEST(TrainedCodes, HaveACodeForEverySymbol) {
       }
 }
 
-Bytes encoded(const EncodeParams& params, const ConstFrameView& frame) {
-  Bytes out;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder && encoder->encode(frame, out));
-  return out;
-}
-
-std::vector<ComponentCoefficients> coefficients_of(const Bytes& jpeg) {
-  std::vector<ComponentCoefficients> out;
-  const LibjpegVerdict verdict = libjpeg_coefficients(jpeg, out);
-  EXPECT_TRUE(verdict.clean()) << verdict.text;
-  return out;
-}
-
 TEST(TrainedCodes, ChangeNothingButTheCode) {
   for (const Tune tune : kAllTunes)
     for (const Effort effort : kAllEfforts)
@@ -70,16 +57,13 @@ TEST(TrainedCodes, ChangeNothingButTheCode) {
             EncodeParams params = cpu_params(tune, effort, HuffmanTables::trained);
             params.quality = quality;
             const TestFrame frame = make_frame(content, format, 77, 50, 3);
-            const Bytes trained = encoded(params, frame.view());
+            const Bytes trained = encoded_on_cpu(frame.view(), params);
             EncodeParams scalar = params;
             scalar.instruction_set = InstructionSet::scalar;
-            EXPECT_EQ(encoded(scalar, frame.view()), trained);
+            EXPECT_EQ(encoded_on_cpu(frame.view(), scalar), trained);
             params.huffman = HuffmanTables::standard;
-            const auto ours = coefficients_of(trained);
-            const auto wanted = coefficients_of(encoded(params, frame.view()));
-            ASSERT_EQ(ours.size(), wanted.size());
-            for (std::size_t c = 0; c < ours.size(); ++c)
-              EXPECT_EQ(ours[c].values, wanted[c].values) << name(tune) << " " << quality;
+            EXPECT_TRUE(same_coefficients(trained, encoded_on_cpu(frame.view(), params)))
+                << name(tune) << " " << quality;
           }
 }
 
@@ -95,7 +79,7 @@ TEST(TrainedCodes, FollowTheQuality) {
       Bytes out;
       ASSERT_TRUE(encoder->encode(frame.view(), out));
       params.quality = quality;
-      EXPECT_EQ(out, encoded(params, frame.view()));
+      EXPECT_EQ(out, encoded_on_cpu(frame.view(), params));
     }
 }
 

@@ -173,26 +173,5 @@ TEST(Decode, CodewordsOfEveryLength) {
   EXPECT_EQ(out, in);
 }
 
-TEST(VariableLength, RoundTripWithOptimalCodes) {
-  std::mt19937 random(6);
-  for (const double p : {0.999, 0.5, 0.1, 0.01}) {
-    SCOPED_TRACE(p);
-    std::geometric_distribution<int> symbols(p);
-    Bytes in(20011);
-    for (auto& symbol : in) symbol = static_cast<std::uint8_t>(std::min(symbols(random), 255));
-    std::array<std::uint64_t, kSymbols> counts{};
-    ASSERT_TRUE(histogram(in, counts).is_ok());
-    for (const int max_bits : {8, 16, 32}) {
-      const auto book = build_codebook(counts, max_bits);
-      ASSERT_TRUE(book.is_ok());
-      std::uint64_t bits = 0;
-      const Words code = encoded(in, *book, bits);
-      Bytes out(in.size());
-      ASSERT_TRUE(decode(code, bits, *book, out).is_ok());
-      EXPECT_EQ(out, in);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace zerorun::entropy

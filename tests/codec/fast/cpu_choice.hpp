@@ -1,4 +1,4 @@
-// Coders of one instruction set.
+// Coders of one instruction set, and streams for them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "codec/fast/cpu_target.hpp"
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -58,6 +61,24 @@ inline Decoder make_decoder(CpuTarget target, DecodeParams params) {
 /// All but scalar, which the others are compared with.
 inline std::vector<CpuTarget> fast_targets() {
   return {cpu_targets().begin() + 1, cpu_targets().end()};
+}
+
+inline Content any_content(Random& random) { return kContents[random.below(std::size(kContents))]; }
+
+/// A stream of any quality, with tables of either kind.
+inline Bytes any_stream(Content content, Subsampling sampling, int width, int height,
+                        Random& random, int restart_mcus = 0) {
+  EncodeParams params;
+  params.threads = 1;
+  params.subsampling = sampling;
+  params.quality = random.between(1, 100);
+  params.huffman = random.below(2) == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
+  params.restart = restart_mcus == 0 ? RestartPolicy::none() : RestartPolicy::mcus(restart_mcus);
+  const TestFrame frame =
+      make_frame(content, planar_format(sampling), width, height, random.next());
+  Bytes out;
+  EXPECT_TRUE(make_encoder(CpuTarget::best, params).encode(frame.view(), out));
+  return out;
 }
 
 inline std::string describe(const Status& status) {

@@ -72,34 +72,6 @@ TEST(FastEncode, EverySizeAndSampling) {
       }
 }
 
-TEST(FastEncode, EveryQuality) {
-  for (const Content content : kContents)
-    for (int quality = 1; quality <= 100; quality += kSanitized ? 13 : 1) {
-      EncodeParams params;
-      params.quality = quality;
-      params.threads = kThreads;
-      params.huffman = quality % 2 == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
-      compare(params, make_frame(content, PixelFormat::yuv420p, 100, 52, 3));
-      if (HasFatalFailure()) FAIL() << name(content);
-    }
-}
-
-TEST(FastEncode, EveryTune) {
-  for (const Tune tune : kAllTunes)
-    for (const Effort effort : kAllEfforts)
-      for (const Content content : kContents)
-        for (const int quality : {1, 20, 60, 90, 97, 100}) {
-          EncodeParams params;
-          params.tune = tune;
-          params.effort = effort;
-          params.quality = quality;
-          params.threads = kThreads;
-          compare(params, make_frame(content, PixelFormat::yuv420p, 100, 52, 3));
-          if (HasFatalFailure())
-            FAIL() << name(tune) << " " << name(effort) << " " << name(content);
-        }
-}
-
 TEST(FastEncode, ClippedBlocksOfText) {
   for (const Subsampling sampling : {Subsampling::s420, Subsampling::s444, Subsampling::gray})
     for (const Effort effort : kAllEfforts)

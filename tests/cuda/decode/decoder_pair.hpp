@@ -34,19 +34,6 @@ inline bool has_little_shared_memory() {
   return limits && limits->shared_of_cta < kEnoughForAll;
 }
 
-/// The samples of all planes without the bytes between their rows.
-inline std::vector<std::uint8_t> packed(const Frame& frame) {
-  std::vector<std::uint8_t> bytes;
-  const ConstFrameView view = frame.view();
-  for (int p = 0; p < plane_count(view.format); ++p)
-    for (int y = 0; y < plane_rows(view.format, p, view.height); ++y) {
-      const auto index = static_cast<std::size_t>(p);
-      const std::uint8_t* sub = view.data[index] + y * view.stride_bytes[index];
-      bytes.insert(bytes.end(), sub, sub + plane_row_bytes(view.format, p, view.width));
-    }
-  return bytes;
-}
-
 /// An RGB picture coded by the CPU.
 inline Jpeg encode(Content content, int width, int height, EncodeParams params) {
   params.backend = Backend::cpu;

@@ -55,17 +55,17 @@ bool is_near(const std::string& word, const std::string& name) {
 
 /// CLI11 takes a word behind a mistyped option for INPUT; the option is the better hint.
 void look_for_mistyped(const CLI::App& command, std::string& sentence) {
+  std::string found;
   for (const std::string& word : command.remaining()) {
     if (word.size() < 2 || word[0] != '-') continue;
     const std::string name = word.substr(0, word.find('='));
-    const bool is_about_words = sentence.starts_with("INPUT:") || sentence.starts_with("The foll");
-    std::string hint = is_about_words ? "" : "; " + sentence;
+    found += fmt::format("; there is no option '{}'", name);
     for (const CLI::Option* option : command.get_options())
       for (const std::string& known : option->get_lnames())
-        if (is_near(name, "--" + known)) hint = fmt::format("; did you mean --{}?", known);
-    sentence = fmt::format("there is no option '{}'{}", name, hint);
-    return;
+        if (is_near(name, "--" + known)) found += fmt::format(" (did you mean --{}?)", known);
   }
+  const bool is_about_words = sentence.starts_with("INPUT:") || sentence.starts_with("The foll");
+  if (!found.empty()) sentence = found.substr(2) + (is_about_words ? "" : "; " + sentence);
 }
 
 [[noreturn]] void usage_error(const CLI::App& program, const CLI::ParseError& error) {

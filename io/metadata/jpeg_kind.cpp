@@ -112,7 +112,8 @@ bool has_end_of_image(std::span<const std::byte> jpeg) {
   constexpr std::array kEoi{std::byte{0xFF}, std::byte{0xD9}};
   bool unused = false;
   const std::uint64_t scan = find_header(as_u8(jpeg), true, unused);
-  return scan != 0 && !std::ranges::search(jpeg.subspan(scan), kEoi).empty();
+  const auto rest = jpeg.subspan(scan);
+  return scan != 0 && std::search(rest.begin(), rest.end(), kEoi.begin(), kEoi.end()) != rest.end();
 }
 
 std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -43,22 +44,43 @@ Exit flush_stdout(Exit code) {
   return code == Exit::done ? Exit::output : code;
 }
 
+/// Whether a mistyped word becomes `name` by one change, or begins it.
+bool is_near(const std::string& word, const std::string& name) {
+  const auto front = std::ranges::mismatch(word, name).in1 - word.begin();
+  const auto back =
+      std::mismatch(word.rbegin(), word.rend(), name.rbegin(), name.rend()).first - word.rbegin();
+  const std::size_t same = static_cast<std::size_t>(front + back) + (word.size() == name.size());
+  return name.starts_with(word) || same + 1 >= std::max({word.size(), name.size(), 4ul});
+}
+
+/// CLI11 takes a word behind a mistyped option for INPUT; the option is the better hint.
+void look_for_mistyped(const CLI::App& command, std::string& sentence) {
+  std::string found;
+  for (const std::string& word : command.remaining()) {
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    found += fmt::format("; there is no option '{}'", name);
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& known : option->get_lnames())
+        if (is_near(name, "--" + known)) found += fmt::format(" (did you mean --{}?)", known);
+  }
+  const bool is_about_words = sentence.starts_with("INPUT:") || sentence.starts_with("The foll");
+  if (!found.empty()) sentence = found.substr(2) + (is_about_words ? "" : "; " + sentence);
+}
+
 [[noreturn]] void usage_error(const CLI::App& program, const CLI::ParseError& error) {
   std::string asked = "zerorun";
   std::string sentence = error.what();
+  look_for_mistyped(program, sentence);
   for (const CLI::App* command : program.get_subcommands()) {
     asked += " " + command->get_name();
     if (sentence == "--input is required") sentence = "INPUT is required";
-    // CLI11 complains first about what is missing, but a mistyped option is the better hint.
-    if (const auto unknown = command->remaining();
-        !unknown.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
-      sentence = fmt::format("{}; {}", CLI::ExtrasError(unknown).what(), sentence);
+    look_for_mistyped(*command, sentence);
   }
   fail(Exit::usage, fmt::format("{} (see {} --help)", sentence, asked));
 }
 
-/// `zerorun` and `zerorun help` are `zerorun --help`; `zerorun help COMMAND` is `zerorun COMMAND
-/// --help`.
+/// `zerorun` and `zerorun help` are `zerorun --help`; a COMMAND may follow `help`.
 std::vector<const char*> without_help_command(int argc, const char* const* argv) {
   std::vector<const char*> words(argv, argv + argc);
   const bool is_help = words.size() > 1 && std::string_view(words[1]) == "help";
@@ -94,8 +116,13 @@ int run(int argc, const char* const* argv) {
   argc = static_cast<int>(words.size());
   argv = words.data();
   const auto is_asked = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty())
-    fail(Exit::usage, fmt::format("there is no command '{}' (see zerorun --help)", argv[1]));
+  if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_asked).empty()) {
+    std::string hint;
+    for (const auto& [name, command] : commands)
+      if (is_near(argv[1], name)) hint = fmt::format("; did you mean {}?", name);
+    fail(Exit::usage,
+         fmt::format("there is no command '{}'{} (see zerorun --help)", argv[1], hint));
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version
@@ -135,9 +162,8 @@ int handled_run(int argc, char** argv) {
 
 volatile std::sig_atomic_t g_memory_ran_out = 0;
 
-/// Libraries end the process where memory is missing, for example in destructors of JSON that
-/// allocate. The user then gets the sentence and the exit code of other commands that run out of
-/// memory.
+/// Libraries end the process where memory is missing. The user then gets the sentence and the exit
+/// code of other commands that run out of memory.
 void say_when_memory_runs_out() {
   std::set_new_handler([] {
     g_memory_ran_out = 1;

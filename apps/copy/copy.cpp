@@ -245,8 +245,6 @@ class CopyRun {
             .is_readable = is_reopened(options_.input)};
   }
 
-  /// A picture of its own needs the tables that Motion JPEG may leave out, and the orientation that
-  /// its container says.
   Status code(CopyJob& job, int lane) {
     job.left_out.clear();
     if (!recoder_ || job.out.index == 0) return Status::ok();  // the first one is done
@@ -284,6 +282,7 @@ class CopyRun {
     ++counts_.frames;
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
     source_bytes_ += static_cast<std::int64_t>(job.source_bytes);
+    last_.swap(job.in.item);
     progress_->update(counts_);
     return Status::ok();
   }
@@ -328,6 +327,8 @@ class CopyRun {
                        {"ledger", ledger_},
                        {"recoding", recoding_json()}});
     if (const std::string notice = source_->notice(); !notice.empty()) console::note(notice);
+    if (info().missing_bytes == 0 && counts_.frames > 0 && !io::has_end_of_image(last_))
+      console::note(name() + ": the last image has no end (EOI), so it may be cut short");
     note_output(output_, *sink_);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
@@ -364,6 +365,7 @@ class CopyRun {
   const io::Location output_;
   std::shared_ptr<io::PacketSource> source_;
   std::optional<CopyJob> first_;
+  std::vector<std::byte> last_;  // the packet that was written last
   std::unique_ptr<io::PacketSink> sink_;
   std::optional<Progress> progress_;
   ProgressCounts counts_;

@@ -267,6 +267,7 @@ class PictureFinish {
       content.xmp.clear();
     }
     if (!content.empty()) had_content_ = true;
+    if (!content.notes.empty() && options_.copy_metadata) had_notes_ = true;
     ConstFrameView view = std::as_const(job.frame()).view();
     if (options_.autorotate && content.orientation != 1) {
       ZR_TRY(io::orient(view, content.orientation, job.turned));
@@ -280,6 +281,7 @@ class PictureFinish {
 
   /// True if a picture had EXIF, XMP or a profile to be kept.
   bool had_content() const noexcept { return had_content_; }
+  bool had_notes() const noexcept { return had_notes_; }  ///< comments or IPTC data
 
  private:
   static io::PictureContent content_of(DecodeJob& job) {
@@ -299,7 +301,7 @@ class PictureFinish {
   const ContentOptions options_;
   const io::SourceInfo info_;
   ToSrgb to_srgb_;
-  std::atomic<bool> had_content_ = false;
+  std::atomic<bool> had_content_ = false, had_notes_ = false;
 };
 
 void add_decode_options(CLI::App& command, DecodeOptions& options) {
@@ -548,6 +550,9 @@ class DecodeRun : FrameCommand {
           fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
                       ".webp keep it (--metadata none leaves it out)",
                       output_.name, input_name()));
+    if (finish_ && finish_->had_notes())
+      notes.push_back(output_.name + ": there is no place for the comments and IPTC data of " +
+                      input_name() + ", left out here (.jpg keeps them)");
     finish_reports(notes);
   }
 

@@ -194,6 +194,7 @@ class EncodeContent {
     if (!options_.content.copy_metadata) {
       kept.exif.clear();
       kept.xmp.clear();
+      kept.notes.clear();
     }
     if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata ||
         io::is_ink_profile(kept.icc))

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxListBytes = std::uint64_t{256} << 20;
 
 constexpr std::array kImageExtensions{
-    "bmp", "dib", "dpx", "exr", "jfif", "jp2", "jpe", "jpeg", "jpg",  "pbm",
-    "pgm", "png", "pnm", "ppm", "sgi",  "tga", "tif", "tiff", "webp",
+    "bmp", "dib", "dpx", "exr", "gif", "jfif", "jp2", "jpe", "jpeg", "jpg",  "pam",
+    "pbm", "pcx", "pgm", "png", "pnm", "ppm",  "sgi", "tga", "tif",  "tiff", "webp",
 };
 
 Status no_file(const std::string& what) { return Status(Errc::open_failed, what); }

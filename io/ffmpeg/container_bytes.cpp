@@ -119,6 +119,27 @@ std::optional<std::int64_t> announced_bytes(std::span<const std::byte> head) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> announced_bytes(const ByteReader& movie) {
+  constexpr int kMostBoxes = 1 << 20;
+  std::uint64_t at = 0;
+  for (int i = 0; i < kMostBoxes; ++i) {
+    std::array<std::byte, 16> bytes{};
+    const std::span<std::byte> head(bytes);
+    const auto is_there = movie.read_at(at, {&head, 1});
+    if (!is_there || !*is_there) return std::nullopt;
+    HeadReader reader(head);
+    std::uint64_t size = *reader.big_endian(4);
+    const bool is_known =
+        reader.starts_with("mdat") || reader.starts_with("moof") || reader.starts_with("moov");
+    if (!is_known) reader.skip(4);
+    if (size == 1) size = *reader.big_endian(8);
+    if (size < 8 || size > INT64_MAX - at) return std::nullopt;  // 0: up to the end of the file
+    at += size;
+    if (is_known && at > movie.size().value_or(0)) return static_cast<std::int64_t>(at);
+  }
+  return std::nullopt;
+}
+
 Status unknown_input(const std::string& name, std::span<const std::byte> head) {
   const std::string foreign =
       foreign_format({reinterpret_cast<const char*>(head.data()), head.size()}, name);

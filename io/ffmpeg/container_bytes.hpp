@@ -26,6 +26,10 @@ inline constexpr std::size_t kAnnouncingBytes = 256;
 /// without an error.
 std::optional<std::int64_t> announced_bytes(std::span<const std::byte> head);
 
+/// The same for MOV and MP4 (ISO/IEC 14496-12, 4.2): where a box with samples or their index ends
+/// that goes beyond the end of the file.
+std::optional<std::int64_t> announced_bytes(const ByteReader& movie);
+
 /// Why libavformat did not recognise an input that begins with `head`.
 Status unknown_input(const std::string& name, std::span<const std::byte> head);
 

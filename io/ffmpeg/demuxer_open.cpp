@@ -173,6 +173,8 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
   const auto there = static_cast<std::int64_t>(reader.size().value_or(0));
   const std::span<const std::byte> start = reader.peek(is_file ? kAnnouncingBytes : kHeadBytes);
   const std::vector<std::byte> head(start.begin(), start.end());
+  std::int64_t announced = is_file ? announced_bytes(head).value_or(0) : 0;
+  if (is_file && announced == 0) announced = announced_bytes(reader).value_or(0);
   std::string url;
   if (is_file && may_seek) {
     url = "file:" + name_;  // so that no name is taken for a protocol
@@ -206,8 +208,7 @@ Status Demuxer::open_context(ByteReader reader, const std::string& format, bool 
                   avformat_index_get_entries_count(context_->streams[i]) > 0;
   ZR_TRY(show_flv_streams(*context_, name_));
   ZR_TRY(find_streams(*context_, name_));
-  const std::optional<std::int64_t> announced = is_file ? announced_bytes(head) : std::nullopt;
-  if (announced && *announced > there + kMiscounted) missing_bytes_ = *announced - there;
+  if (announced > there + kMiscounted) missing_bytes_ = announced - there;
   return Status::ok();
 }
 

@@ -76,11 +76,18 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
     return true;
   }
 
-  /// Skips packets before the start of an edit list: players do not show them.
+  /// Skips packets before the start of an edit list, which players do not show, and one that the
+  /// end of the file cuts off before its scan.
   Result<bool> next_shown(AVPacket& packet) {
     for (;;) {
       Result<bool> more = demuxer_->read(packet);
-      if (!more || !*more || !(packet.flags & AV_PKT_FLAG_DISCARD)) return more;
+      if (!more || !*more) return more;
+      const auto bytes =
+          std::as_bytes(std::span(packet.data, static_cast<std::size_t>(packet.size)));
+      const bool is_cut =
+          (packet.flags & AV_PKT_FLAG_CORRUPT) != 0 &&
+          group(inspect(bytes, StreamLimits::any_size()).status().code()) == ErrorGroup::corrupt;
+      if (!is_cut && (packet.flags & AV_PKT_FLAG_DISCARD) == 0) return more;
     }
   }
 

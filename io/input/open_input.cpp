@@ -136,9 +136,8 @@ bool holds_several(const std::string& path) {
 }
 
 /// A file is an image, which is a sequence of one, or a stream.
-Result<Input> open_file(const ParsedLocation& parsed, const Location& location,
+Result<Input> open_file(ByteReader reader, const ParsedLocation& parsed, const Location& location,
                         const SourceOptions& options, Wanted wanted) {
-  ZR_LET(reader, options.opened->open(parsed.path));
   const ContentKind kind = sniff(reader.peek(kSniffBytes));
   const bool is_stream = may_be_jpeg(kind) || kind == ContentKind::y4m || kind == ContentKind::pnm;
   if (!reader.is_regular_file() && is_stream)  // a named pipe behaves as stdin does
@@ -189,9 +188,15 @@ Result<Input> open_input(const Location& location, const SourceOptions& options,
   }
   if (parsed.kind == LocationKind::stream) {
     ZR_LET(reader, options.opened->open("-"));
+    // FFmpeg does not know where a TIFF file ends in a pipe.
+    if (sniff(reader.peek(kSniffBytes)) == ContentKind::tiff)
+      return open_file(std::move(reader), parsed, location, options, wanted);
     return open_bytes(std::move(reader), format_of({"", location.format, {}}), options, wanted);
   }
-  if (parsed.kind == LocationKind::file) return open_file(parsed, location, options, wanted);
+  if (parsed.kind == LocationKind::file) {
+    ZR_LET(reader, options.opened->open(parsed.path));
+    return open_file(std::move(reader), parsed, location, options, wanted);
+  }
   return as_input(FileSequence::open(parsed, location.start_number, options.missing,
                                      options.file_numbers, options.subfolders));
 }

@@ -1,5 +1,6 @@
 // What kind of JPEG stream it is, and the tables that it needs to be a file of its own.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -105,6 +106,14 @@ std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg) {
   }
   kind.color = color_of(kind.components, transform, has_jfif);
   return kind;
+}
+
+bool has_end_of_image(std::span<const std::byte> jpeg) {
+  constexpr std::array kEoi{std::byte{0xFF}, std::byte{0xD9}};
+  bool unused = false;
+  const std::uint64_t scan = find_header(as_u8(jpeg), true, unused);
+  const auto rest = jpeg.subspan(scan);
+  return scan != 0 && std::search(rest.begin(), rest.end(), kEoi.begin(), kEoi.end()) != rest.end();
 }
 
 std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg) {

@@ -55,6 +55,7 @@ std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::str
   add_single("Exif\0\0"sv, oriented_exif(content), "EXIF", segments, left_out);
   add_single("http://ns.adobe.com/xap/1.0/\0"sv, as_u8(content.xmp), "XMP", segments, left_out);
   add_profile(content.icc, segments, left_out);
+  segments.insert(segments.end(), content.notes.begin(), content.notes.end());
   return segments;
 }
 

@@ -1,6 +1,7 @@
 // ICC, EXIF and XMP of JPEG, PNG, TIFF and WebP files.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -108,7 +109,16 @@ PictureContent tiff_content(ByteSpan file) {
   return content;
 }
 
-/// The APPn segments of a JPEG file up to its first scan.
+/// Whether a segment of a JPEG file says something of the picture, and not of its coding.
+bool is_note(const MarkerSegment& segment) noexcept {
+  const ByteSpan text(segment.payload);
+  const bool is_of_coder = starts_with(text, "CS=ITU601") || starts_with(text, "Lavc") ||
+                           starts_with(text, "CREATOR: ") || starts_with(text, "zerorun: ");
+  return segment.marker == 0xFE ? !is_of_coder
+                                : segment.marker == 0xED && starts_with(text, "Photoshop 3.0\0"sv);
+}
+
+/// The APPn and COM segments of a JPEG file up to its first scan.
 std::vector<MarkerSegment> segments_of(ByteSpan file) {
   std::vector<MarkerSegment> segments;
   for (std::uint64_t at = 2;;) {
@@ -119,7 +129,7 @@ std::vector<MarkerSegment> segments_of(ByteSpan file) {
     }
     if (!bytes || *bytes < 2 || *marker >> 8 != 0xFF || *marker == 0xFFDA) return segments;
     const ByteSpan payload = part(file, at + 4, *bytes - 2u);
-    if (*marker >= 0xFFE0 && *marker <= 0xFFEF)
+    if ((*marker >= 0xFFE0 && *marker <= 0xFFEF) || *marker == 0xFFFE)
       segments.push_back({static_cast<std::uint8_t>(*marker & 0xFF), copy(payload)});
     at += 2 + std::uint64_t{*bytes};
   }
@@ -161,7 +171,12 @@ PictureContent picture_content(const StreamInfo& stream) { return content_of(str
 
 PictureContent picture_content(std::span<const std::byte> file) {
   const ByteSpan bytes = as_u8(file);
-  if (starts_with(bytes, "\xFF\xD8"sv)) return content_of(segments_of(bytes));
+  if (starts_with(bytes, "\xFF\xD8"sv)) {
+    const std::vector<MarkerSegment> segments = segments_of(bytes);
+    PictureContent content = content_of(segments);
+    std::ranges::copy_if(segments, std::back_inserter(content.notes), is_note);
+    return content;
+  }
   if (starts_with(bytes, "\x89PNG\r\n\x1A\n"sv)) return png_content(bytes);
   if (starts_with(bytes, "RIFF"sv)) return webp_content(bytes);
   return tiff_content(bytes);

@@ -15,6 +15,7 @@ namespace zerorun::io::tiff {
 enum Tag : std::uint16_t {
   kNewSubfileType = 254,
   kBitsPerSample = 258,
+  kPhotometric = 262,
   kOrientation = 274,
   kExtraSamples = 338,
   kXmp = 700,

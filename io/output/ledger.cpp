@@ -195,7 +195,8 @@ std::vector<std::string> keepers(const std::vector<LedgerEntry>& lost,
     const Location output{std::string("x.") + container, {}, {}};
     const std::size_t column = *column_of(output);
     const auto keeps = [&](const LedgerEntry& entry) {
-      return fate_of(entry.fact, column, container_muxer(container), choices) != Fate::left_out;
+      return kRows[static_cast<std::size_t>(entry.fact.fact)].fates[column] != '.' &&
+             fate_of(entry.fact, column, container_muxer(container), choices) != Fate::left_out;
     };
     if (std::all_of(lost.begin(), lost.end(), keeps)) found.push_back("." + std::string(container));
   }

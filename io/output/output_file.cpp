@@ -26,10 +26,12 @@ namespace {
 
 enum class Target { absent, file, direct, directory };
 
-/// Follows links: a link to a device is the device.
+/// Follows links: a link to a device is the device. One that leads nowhere is a file, which -y
+/// replaces.
 Target target_kind(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return Target::absent;
+  if (::stat(path.c_str(), &info) != 0)
+    return ::lstat(path.c_str(), &info) == 0 ? Target::file : Target::absent;
   if (S_ISREG(info.st_mode)) return Target::file;
   return S_ISDIR(info.st_mode) ? Target::directory : Target::direct;
 }

@@ -13,8 +13,9 @@
 namespace zerorun::io {
 namespace {
 
-/// Whether a second directory follows the first one, by two short reads.
-bool has_second_directory(ByteReader& file) {
+/// Whether a second directory follows the first one, by two short reads. True for pipes, which
+/// cannot tell before they were read.
+bool may_have_pages(ByteReader& file) {
   const auto read = [&file](std::uint64_t at, int bytes, bool little) {
     std::array<std::byte, 4> data{};
     const std::span<std::byte> part(data.data(), static_cast<std::size_t>(bytes));
@@ -22,7 +23,7 @@ bool has_second_directory(ByteReader& file) {
     return is_there && *is_there ? number(as_u8(part), 0, bytes, little) : std::nullopt;
   };
   const auto header = tiff::read_header(as_u8(file.peek(8)));
-  if (!header || !file.is_regular_file()) return false;
+  if (!header || !file.is_regular_file()) return header.has_value();
   const auto count = read(header->first_directory, 2, header->little);
   constexpr std::uint64_t kEntryBytes = 12;
   return count &&
@@ -41,7 +42,7 @@ class TiffPages final : public FrameReader {
   Result<bool> start(ByteReader& file) {
     ZR_TRY(read_whole_file(file, kMaxImageFileBytes, data_));
     directories_ = tiff::picture_directories(as_u8(data_));
-    if (directories_.size() < 2) return false;
+    if (directories_.size() < 2 && file.is_regular_file()) return false;
     FrameWork first;
     ZR_TRY(load(0, first));
     info_.container = "image";
@@ -98,7 +99,7 @@ class TiffPages final : public FrameReader {
 }  // namespace
 
 Result<FrameReaderPtr> open_tiff_pages(ByteReader& file, const SourceOptions& options) {
-  if (!has_second_directory(file)) return FrameReaderPtr();
+  if (!may_have_pages(file)) return FrameReaderPtr();
   auto pages = std::make_unique<TiffPages>(file.name(), options);
   ZR_LET(has_several, pages->start(file));
   return has_several ? FrameReaderPtr(std::move(pages)) : FrameReaderPtr();

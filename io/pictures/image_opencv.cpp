@@ -16,6 +16,7 @@
 
 #include "codec/base/try.hpp"
 #include "io/metadata/metadata.hpp"
+#include "io/metadata/tiff_directory.hpp"
 #include "io/samples/frame_convert.hpp"
 #include "io/pictures/image_file.hpp"
 #include "io/samples/samples.hpp"
@@ -72,11 +73,6 @@ Status load_opencv() {
   return Status(Errc::not_built, std::string("OpenCV is not installed: ") + error);
 }
 
-Status too_many_pixels(const std::string& name, std::uint64_t width, std::uint64_t height) {
-  return Status(Errc::too_many_pixels,
-                "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
-}
-
 /// Colour type 4 is grey with alpha, which OpenCV expands to four equal channels (PNG 11.2.2).
 bool is_gray_png(ContentKind kind, std::span<const std::byte> data) noexcept {
   return kind == ContentKind::png && number(as_u8(data), 25, 1, false) == 4u;
@@ -103,9 +99,9 @@ Status complete_bmp(const std::string& name, std::int64_t max_pixels,
     bits = field(28, 2);
     coding = field(30, 4);
   }
-  if (width > kMaxDimension || height > kMaxDimension ||
-      width * height > static_cast<std::uint64_t>(max_pixels))
-    return too_many_pixels(name, width, height);
+  if (width * height > static_cast<std::uint64_t>(max_pixels))
+    return Status(Errc::too_many_pixels,
+                  "'" + name + "' says " + std::to_string(width) + "x" + std::to_string(height));
   constexpr std::uint64_t kRle8 = 1, kRle4 = 2;
   const std::uint64_t row_bytes = (width * bits + 31) / 32 * 4;
   const bool run_length = coding == kRle8 || coding == kRle4;
@@ -116,6 +112,24 @@ Status complete_bmp(const std::string& name, std::int64_t max_pixels,
     data.push_back(std::byte{1});
   }
   return Status::ok();
+}
+
+/// libtiff multiplies 8-bit samples by alpha that is called unassociated: the tag then says that it
+/// was done before. True: 0 is white, which OpenCV forgets if samples have more than 8 bits.
+bool prepare_tiff(std::span<std::uint8_t> file) {
+  constexpr std::uint32_t kWhiteIsZero = 0, kAssociated = 1, kUnassociated = 2;
+  constexpr std::uint16_t kShort = 3;
+  const auto header = tiff::read_header(file);
+  if (!header) return false;
+  bool is_white_zero = false;
+  for (const tiff::Entry& entry :
+       tiff::read_directory(file, header->little, header->first_directory)) {
+    const auto value = entry.integer(header->little);
+    if (entry.tag == tiff::kPhotometric) is_white_zero = value == kWhiteIsZero;
+    if (entry.tag == tiff::kExtraSamples && entry.type == kShort && value == kUnassociated)
+      put_number(file.subspan(entry.value_at, 2), kAssociated, header->little);
+  }
+  return is_white_zero;
 }
 
 /// OpenCV's order is B G R (A).
@@ -141,15 +155,13 @@ void copy_pixels(const cv::Mat& image, const SampleRules& rules, Frame& out) {
 Status take_image(const std::string& name, const cv::Mat& image, bool gray,
                   const SampleRules& rules, Frame& out) {
   if (image.empty()) return Status(Errc::bad_input, "'" + name + "' cannot be decoded");
-  if (image.cols > kMaxDimension || image.rows > kMaxDimension)
-    return too_many_pixels(name, static_cast<std::uint64_t>(image.cols),
-                           static_cast<std::uint64_t>(image.rows));
   if (image.depth() != CV_8U && image.depth() != CV_16U)
-    return Status(Errc::bad_input,
+    return Status(Errc::unknown_format,
                   "'" + name + "' has samples that are not 8- or 16-bit unsigned integers");
   const int channels = image.channels();
   if (channels != 1 && channels != 3 && channels != 4)
-    return Status(Errc::bad_input, "'" + name + "' has " + std::to_string(channels) + " channels");
+    return Status(Errc::unknown_format,
+                  "'" + name + "' has " + std::to_string(channels) + " channels");
   const PixelFormat format = gray || channels == 1 ? PixelFormat::gray8 : PixelFormat::rgb24;
   ZR_TRY(out.reshape(format, image.cols, image.rows));
   const ConvertTimer timer;
@@ -171,8 +183,12 @@ Status decode_by_opencv(const std::string& name, ContentKind kind, const SampleR
   try {
     // UNCHANGED: all bits, and no rotation by EXIF.
     const cv::Mat bytes(1, static_cast<int>(data.size()), CV_8U, data.data());
-    return take_image(name, cv::imdecode(bytes, cv::IMREAD_UNCHANGED), is_gray_png(kind, data),
-                      rules, out);
+    const bool is_white_zero = kind == ContentKind::tiff && prepare_tiff({bytes.data, data.size()});
+    cv::Mat image = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+    for (int row = 0; is_white_zero && image.depth() == CV_16U && row < image.rows; ++row)
+      for (int i = 0; i < image.cols * image.channels(); ++i)
+        image.ptr<std::uint16_t>(row)[i] ^= 0xFFFF;
+    return take_image(name, image, is_gray_png(kind, data), rules, out);
   } catch (const std::bad_alloc&) {
     return Status(Errc::out_of_memory, "'" + name + "'");
   } catch (const std::exception& error) {

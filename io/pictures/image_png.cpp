@@ -145,8 +145,7 @@ Status decode(std::span<const std::byte> data, const SampleRules& rules, Frame& 
   if (!read_header(session, reader, rules.alpha != Alpha::ignore, header))
     return Status(Errc::bad_input, session.error);
   const std::int64_t pixels = std::int64_t{header.width} * header.height;
-  const bool is_too_long = header.width > kMaxDimension || header.height > kMaxDimension;
-  if (is_too_long || pixels > rules.max_pixels)
+  if (pixels > rules.max_pixels)
     return Status(Errc::too_many_pixels,
                   std::to_string(header.width) + "x" + std::to_string(header.height));
   ZR_TRY(out.reshape(header.is_gray ? PixelFormat::gray8 : PixelFormat::rgb24,

@@ -81,7 +81,7 @@ class CommandsTest(ProgramTest):
         said = self.zerorun(*words, UNKNOWN, code=2, cwd=self.path("")).stderr.decode().strip()
         found = re.fullmatch(r"zerorun: (.*) \(see zerorun[a-z ]* --help\)", said)
         self.assertTrue(found, said)
-        expected = f"The following argument was not expected: {UNKNOWN}"
+        expected = f"there is no option '{UNKNOWN}'"
         if found[1].startswith(expected):
             return found[1][len(expected):].removeprefix("; ")
         return found[1]

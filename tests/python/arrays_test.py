@@ -3,6 +3,7 @@
 import array
 import ctypes
 import mmap
+import pathlib
 import re
 
 import numpy as np
@@ -116,6 +117,7 @@ def test_dlpack():
 
 REFUSED = {
     "a str": ("x.jpg", TypeError, "is a str"),
+    "a path": (pathlib.Path("x.jpg"), TypeError, "pass the bytes"),
     "None": (None, TypeError, "must be an array"),
     "int": (3, TypeError, "must be an array"),
     "list of lists": ([[1, 2], [3, 4]], TypeError, "plane 0 is list"),

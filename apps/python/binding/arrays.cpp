@@ -305,8 +305,8 @@ std::string shape_text(const Array& array) {
 }
 
 Array array_from(nb::handle object, const std::string& name, std::uintptr_t stream) {
-  if (nb::isinstance<nb::str>(object))
-    fail_type(name + " is a str; pass the bytes, for example of open(path, 'rb').read()");
+  if (nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__"))
+    fail_type(name + " is a " + type_of(object) + "; pass the bytes of open(path, 'rb').read()");
   // CuPy's arrays have buffers that cannot be read.
   const bool is_buffer = PyObject_CheckBuffer(object.ptr()) != 0;
   if (is_buffer && !nb::hasattr(object, "__cuda_array_interface__"))

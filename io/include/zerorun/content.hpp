@@ -127,11 +127,12 @@ struct SampleRules {
 
 /// Of one picture. Empty members say that there is none.
 struct PictureContent {
-  std::vector<std::uint8_t> icc;   ///< an ICC profile
-  std::vector<std::uint8_t> exif;  ///< a TIFF structure, without "Exif\0\0"
-  std::string xmp;                 ///< an RDF/XML packet
-  int orientation = 1;             ///< EXIF's, 1 to 8: how the stored picture has to be turned
-  int bits = 0;                    ///< of a sample; 0 = not known
+  std::vector<std::uint8_t> icc;     ///< an ICC profile
+  std::vector<std::uint8_t> exif;    ///< a TIFF structure, without "Exif\0\0"
+  std::string xmp;                   ///< an RDF/XML packet
+  std::vector<MarkerSegment> notes;  ///< comments and IPTC data of a JPEG file
+  int orientation = 1;               ///< EXIF's, 1 to 8: how the stored picture has to be turned
+  int bits = 0;                      ///< of a sample; 0 = not known
   bool has_alpha = false;
   int pages = 1;  ///< pictures in the file; the first one is read
 
@@ -192,8 +193,8 @@ ZERORUN_API PictureContent picture_content(const StreamInfo& stream);
 /// True if pictures with this extension can hold ICC, EXIF and XMP: png, webp, tif, tiff.
 ZERORUN_API bool can_embed(const std::string& extension);
 
-/// APPn segments with the content; EXIF or XMP that is too long for a segment is left out, and
-/// `left_out` then names it. Orientation is that of `content.orientation`.
+/// APPn and COM segments with the content; EXIF or XMP that is too long for a segment is left out,
+/// and `left_out` then names it. Orientation is that of `content.orientation`.
 ZERORUN_API std::vector<MarkerSegment> jpeg_segments(const PictureContent& content,
                                                      std::string* left_out);
 /// Inserts segments behind SOI and JFIF's APP0. `jpeg` is a stream that zerorun made.
@@ -211,6 +212,9 @@ struct JpegKind {
   std::string color;    ///< "gray", "YCbCr", "RGB", "CMYK", "YCCK"
 };
 ZERORUN_API std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg);
+
+/// Whether EOI follows the first scan. Without it the stream is cut short.
+ZERORUN_API bool has_end_of_image(std::span<const std::byte> jpeg);
 
 /// `jpeg` with the tables of T.81 Annex K if it sends none, as Motion JPEG in AVI may: a file of
 /// its own needs them.

@@ -1,0 +1,206 @@
+# What people do on any day: TIFF files of scanners, files cut short by a full card, comments, mistyped words.
+# SPDX-License-Identifier: MIT
+import os
+import pathlib
+import struct
+import subprocess
+import unittest
+import zlib
+
+from support import (BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m,
+                     needs_containers, needs_opencv, probe, y4m_frames)
+
+WIDTH, HEIGHT = 6, 4
+
+
+def tiff(pages, order="<"):
+    """Uncompressed strips. A page is samples a pixel, bits, photometric interpretation, ExtraSamples or None,
+    and its bytes."""
+    data = bytearray({"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HI", 42, 0))
+    link = 4
+    for samples, bits, photometric, extra, pixels in pages:
+        strip = len(data)
+        data += pixels + b"\0" * (len(pixels) % 2)
+        depths = len(data)
+        data += struct.pack(order + f"{samples}H", *[bits] * samples)
+        tags = [(256, 4, 1, WIDTH), (257, 4, 1, HEIGHT), (258, 3, samples, bits if samples == 1 else depths),
+                (259, 3, 1, 1), (262, 3, 1, photometric), (273, 4, 1, strip), (277, 3, 1, samples),
+                (278, 4, 1, HEIGHT), (279, 4, 1, len(pixels))] + [(338, 3, 1, extra)] * (extra is not None)
+        if bits == 32:
+            tags.append((339, 3, 1, 3))  # floating point
+        struct.pack_into(order + "I", data, link, len(data))
+        data += struct.pack(order + "H", len(tags))
+        for tag, kind, count, value in tags:
+            packed = struct.pack(order + ("H" if kind == 3 and count < 3 else "I"), value).ljust(4, b"\0")
+            data += struct.pack(order + "HHI", tag, kind, count) + packed
+        link = len(data)
+        data += bytes(4)
+    return bytes(data)
+
+
+GREY = bytes(range(10, 10 + WIDTH * HEIGHT))
+WIDE = struct.pack(f"<{len(GREY)}H", *(257 * value for value in GREY))
+COLOUR = bytes((7 * i) % 251 for i in range(3 * WIDTH * HEIGHT))
+HALF = b"".join(COLOUR[i:i + 3] + b"\x80" for i in range(0, len(COLOUR), 3))  # half transparent
+
+
+@needs_opencv
+class TiffTest(ProgramTest):
+    def pnm(self, name, *options):
+        """The samples of a TIFF file as the program decodes it."""
+        self.decode(self.path(name), "-o", self.path("out.ppm"), "-y", *options)
+        return pathlib.Path(self.path("out.ppm")).read_bytes().split(b"\n", 3)[-1][-3 * WIDTH * HEIGHT:]
+
+    def test_samples_are_those_that_are_stored(self):
+        inverted = bytes(255 - value for value in GREY)
+        grey = b"".join(bytes([value]) * 3 for value in GREY)
+        dark = b"".join(bytes([255 - value]) * 3 for value in GREY)
+        black = bytes((value * 128 * 2 + 255) // 510 for value in COLOUR)
+        for name, page, order, options, wanted in (
+                ("unassociated alpha", (4, 8, 2, 2, HALF), "<", (), COLOUR),
+                ("unassociated alpha, big-endian", (4, 8, 2, 2, HALF), ">", (), COLOUR),
+                ("unassociated alpha over black", (4, 8, 2, 2, HALF), "<", ("--alpha", "black"), black),
+                ("0 is white, 8 bits", (1, 8, 0, None, inverted), "<", (), grey),
+                ("0 is white, 16 bits", (1, 16, 0, None, WIDE), "<", (), dark),
+                ("0 is black, 16 bits", (1, 16, 1, None, WIDE), "<", (), grey)):
+            with self.subTest(name=name):
+                pathlib.Path(self.path("in.tif")).write_bytes(tiff([page], order))
+                self.assertEqual(self.pnm("in.tif", *options), wanted)
+
+    def test_pages_are_read_again(self):
+        """The first page is loaded twice: when the input is opened, and as the first frame."""
+        pathlib.Path(self.path("in.tif")).write_bytes(tiff([(1, 16, 0, None, WIDE)] * 2))
+        self.decode(self.path("in.tif"), "-o", self.path("%d.pgm"))
+        for page in "12":
+            self.assertEqual(pathlib.Path(self.path(page + ".pgm")).read_bytes()[-len(GREY):],
+                             bytes(255 - value for value in GREY))
+
+    def test_through_pipes(self):
+        one, three = tiff([(3, 8, 2, None, COLOUR)]), tiff([(3, 8, 2, None, COLOUR)] * 3)
+        for data, pages in ((one, 1), (three, 3)):
+            self.decode("-", "-o", self.path("in%d.ppm"), "-y", input=data)
+            os.mkfifo(self.path("fifo"))
+            with subprocess.Popen(["cp", "/dev/stdin", self.path("fifo")], stdin=subprocess.PIPE) as writer:
+                writer.stdin.write(data)
+                writer.stdin.close()
+                self.decode(self.path("fifo"), "-o", self.path("fifo%d.ppm"), "-y")
+            os.remove(self.path("fifo"))
+            for name in ("in", "fifo"):
+                self.assertEqual(len(list(self.dir.glob(name + "[0-9].ppm"))), pages)
+                self.assertEqual(pathlib.Path(self.path(f"{name}{pages}.ppm")).read_bytes()[-len(COLOUR):], COLOUR)
+        self.decode("-", "-o", self.path("two.ppm"), "--page", "2", input=three)
+
+    def test_what_is_not_supported_is_not_called_damaged(self):
+        wide = b"\x89PNG\r\n\x1a\n" + b"".join(
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in (
+                (b"IHDR", struct.pack(">IIBBBBB", 65536, 1, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(bytes(65537))),
+                (b"IEND", b"")))
+        floats = tiff([(1, 32, 1, None, bytes(4 * WIDTH * HEIGHT))])
+        for name, data, word in (("wide.png", wide, "1x1 to 65535x65535"), ("f.tif", floats, "not known")):
+            pathlib.Path(self.path(name)).write_bytes(data)
+            done = self.encode(self.path(name), "-o", self.path("x.jpg"), code=3)
+            self.assert_sentence(done, word)
+            self.assertNotIn(b"damaged", done.stderr)
+
+
+class CutShortTest(ProgramTest):
+    @needs_containers
+    def test_movies(self):
+        source = make_y4m(self.path("in.y4m"), frames=12)
+        ffmpeg("-i", source, "-c:v", "mjpeg", "-movflags", "faststart", self.path("whole.mov"))
+        ffmpeg("-i", source, "-c:v", "mjpeg", "-movflags", "frag_keyframe+empty_moov", self.path("parts.mp4"))
+        for name in ("whole.mov", "parts.mp4"):
+            data = pathlib.Path(self.path(name)).read_bytes()
+            said = self.zerorun("copy", self.path(name), "-o", self.path("o.mkv"), "-y").stderr.decode()
+            self.assertNotIn("cut short", said)
+            # In the middle of a frame, and in the header of one: a packet without a scan is none.
+            begins = [at for at in range(len(data)) if data.startswith(b"\xff\xd8\xff", at)]
+            for cut in (begins[7] - 300, begins[7] + 100):
+                path = pathlib.Path(self.path("cut_" + name))
+                path.write_bytes(data[:cut])
+                said = self.zerorun("copy", path, "-o", self.path("o.mkv"), "-y").stderr.decode()
+                self.assertIn("bytes are missing at its end", said, (name, cut))
+                self.assertEqual(probe(self.path("o.mkv"))["streams"][0]["nb_read_frames"], "7")
+                self.decode(path, "-o", self.path("o.y4m"), "-y")
+                self.assertEqual(len(y4m_frames(pathlib.Path(self.path("o.y4m")).read_bytes())), 7)
+                self.assertIn(b"missing", self.zerorun("verify", path, code=3).stderr)
+
+    def test_pictures_and_streams(self):
+        source = make_y4m(self.path("in.y4m"), frames=3)
+        for name in ("one.jpg", "all.mjpeg"):
+            self.encode(source, "-o", self.path(name), "--frames", "1" if name == "one.jpg" else "3")
+            data = pathlib.Path(self.path(name)).read_bytes()
+            for end, is_cut in ((len(data), False), (len(data) - 100, True)):
+                pathlib.Path(self.path("in_" + name)).write_bytes(data[:end])
+                said = self.zerorun("copy", self.path("in_" + name), "-o", self.path("out_" + name), "-y").stderr
+                self.assertEqual(b"may be cut short" in said, is_cut, said)
+
+
+class NotesTest(ProgramTest):
+    def test_comments_and_iptc(self):
+        iptc = b"Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x0a\x1c\x02\x19\0\x05otter"
+        jpeg = pathlib.Path(self.encode(make_ppm(self.path("in.ppm")), "-o", self.path("in.jpg")) and
+                            self.path("in.jpg")).read_bytes()
+        segments = b"".join(b"\xff" + bytes([marker]) + struct.pack(">H", len(text) + 2) + text for marker, text in (
+            (0xFE, b"by the river"), (0xED, iptc), (0xFE, b"CS=ITU601"), (0xFE, b"Lavc59.37.100")))
+        pathlib.Path(self.path("in.jpg")).write_bytes(jpeg[:20] + segments + jpeg[20:])
+        for options, kept in (((), True), (("--metadata", "none"), False)):
+            self.encode(self.path("in.jpg"), "-o", self.path("out.jpg"), "-y", *options)
+            data = pathlib.Path(self.path("out.jpg")).read_bytes()
+            for text in (b"by the river", iptc):
+                self.assertEqual(data.count(text), kept, text)
+            self.assertNotIn(b"CS=ITU601", data)
+            self.assertNotIn(b"Lavc", data)
+            name = "out.png" if BUILT_WITH_OPENCV else "out.ppm"
+            said = self.decode(self.path("in.jpg"), "-o", self.path(name), "-y", *options).stderr
+            self.assertEqual(b"comments and IPTC data" in said, kept, said)
+
+
+class WordsTest(ProgramTest):
+    def test_mistyped_words(self):
+        for words, said, not_said in (
+                (["encode", "--qualty", "80", "a.ppm", "-o", "b.jpg"], "did you mean --quality?", "INPUT"),
+                (["encode", "a.ppm", "-o", "b.jpg", "--huffmann=optimal"], "did you mean --huffman?", "optimal"),
+                (["encode", "a.ppm", "-o", "b.jpg", "--qual", "80"], "did you mean --quality?", "INPUT"),
+                (["info", "--jsn", "a.ppm"], "did you mean --json?", "expected"),
+                (["decode", "a.ppm", "-o", "b.png", "--zzz"], "there is no option '--zzz'", "did you mean"),
+                (["encod", "a.ppm"], "did you mean encode?", "decode"),
+                (["convert", "a.ppm"], "there is no command 'convert'", "did you mean"),
+                (["--verbose"], "there is no option '--verbose'", "did you mean")):
+            with self.subTest(words=words):
+                done = self.zerorun(*words, code=2)
+                self.assert_sentence(done, said)
+                self.assertNotIn(not_said, done.stderr.decode())
+
+    def test_a_link_that_leads_nowhere_is_there(self):
+        source = make_ppm(self.path("in.ppm"))
+        os.symlink("nowhere.jpg", self.path("out.jpg"))
+        self.assert_sentence(self.encode(source, "-o", self.path("out.jpg"), code=4), "exists already; use -y")
+        self.assert_nothing_left("nowhere.jpg")
+        self.assertFalse(os.path.lexists(self.path("out.jpg.part")))
+        self.encode(source, "-o", self.path("out.jpg"), "-y")
+        self.assertFalse(os.path.islink(self.path("out.jpg")))
+
+    @needs_containers
+    def test_folders_have_what_patterns_have(self):
+        (self.dir / "in").mkdir()
+        for suffix in ("gif", "pam", "pcx", "png"):
+            ffmpeg("-i", make_ppm(self.path("one.ppm")), self.path(f"in/{suffix}.{suffix}"))
+        self.encode(self.path("in"), "-o", self.path("out") + "/")
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["gif.jpg", "pam.jpg", "pcx.jpg", "png.jpg"])
+
+    @needs_containers
+    def test_advice_names_no_container_that_loses_it_too(self):
+        ffmpeg("-i", make_y4m(self.path("in.y4m")), "-c:v", "mjpeg", self.path("plain.mov"))
+        data = bytearray(pathlib.Path(self.path("plain.mov")).read_bytes())
+        at = data.index(b"tkhd") + 44
+        data[at:at + 36] = struct.pack(">9i", 0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30)
+        pathlib.Path(self.path("turned.mov")).write_bytes(data)
+        said = self.decode(self.path("turned.mov"), "-o", self.path("o.y4m")).stderr.decode()
+        self.assertIn("rotation", said)
+        self.assertIn(".mov and .mp4", said)
+        self.assertNotIn(".mkv", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

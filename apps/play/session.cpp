@@ -245,17 +245,13 @@ std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
   return frames.take();
 }
 
-/// A failure of the device or of memory ends the command: it is not the fault of the input.
-void check_device(const PlayFrame& frame) {
-  const ErrorGroup kind = group(frame.problem.code());
-  if (kind == ErrorGroup::device || frame.problem.code() == Errc::out_of_memory)
-    fail(Exit::failed, frame.name, frame.problem);
-}
-
-/// Prints what is wrong with a broken frame; `first` keeps the first problem.
+/// Prints what is wrong with a broken frame; `first` keeps the first problem. A failure of the
+/// device or of memory ends the command: it is not the fault of the input.
 void note_problem(const PlayFrame& frame, Status& first) {
-  check_device(frame);
   if (frame.problem) return;
+  const Errc code = frame.problem.code();
+  if (group(code) == ErrorGroup::device || code == Errc::out_of_memory)
+    fail(Exit::failed, frame.name, frame.problem);
   if (first) first = frame.problem;
   console::detail(
       fmt::format("{}: frame {}: {}", frame.name, frame.index, frame.problem.message()));

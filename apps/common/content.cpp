@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -252,7 +253,7 @@ void choose_streams(const InputOptions& input, const io::SourceInfo& info,
                     io::SinkOptions& sink) {
   if (!is_container(output)) return;
   if (choices.sound && info.has_audio && choices.is_readable) {
-    if (input.fps.known())
+    if (input.frame_rate.known())
       console::note("--fps changes the speed of the pictures, but not that of the sound");
     sink.audio_from = input.name;
   }
@@ -266,10 +267,10 @@ void choose_streams(const InputOptions& input, const io::SourceInfo& info,
   if (range.last >= 0 && sink.frame_rate.known())
     sink.audio_end_seconds =
         start + static_cast<double>(range.last - range.first) / sink.frame_rate.value();
-  if (input.seconds > 0)
+  if (input.most_seconds > 0)
     sink.audio_end_seconds = sink.audio_end_seconds < 0
-                                 ? start + input.seconds
-                                 : std::min(sink.audio_end_seconds, start + input.seconds);
+                                 ? start + input.most_seconds
+                                 : std::min(sink.audio_end_seconds, start + input.most_seconds);
 }
 
 bool is_reopened(const InputOptions& input) {
@@ -321,18 +322,12 @@ void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file)
                    "Keep EXIF, XMP, colour profiles, titles and the other tags of INPUT, or leave "
                    "them out. The orientation of pictures is always kept");
   const auto read = [&content, with_file](const std::string& word) {
-    if (word == "keep") {
-      content.icc = IccMode::keep;
-    } else if (word == "convert") {
-      content.icc = IccMode::convert;
-    } else if (word == "none") {
-      content.icc = IccMode::none;
-    } else if (with_file) {
-      content.icc = IccMode::file;
-      content.icc_file = word;
-    } else {
+    constexpr std::array<std::string_view, 3> kWords{"keep", "convert", "none"};
+    content.icc = static_cast<IccMode>(std::ranges::find(kWords, word) - kWords.begin());
+    if (content.icc != IccMode::file) return;
+    if (!with_file)
       throw CLI::ValidationError("--icc", "'" + word + "' is not one of keep|convert|none");
-    }
+    content.icc_file = word;
   };
   app.add_option_function<std::string>(
          "--icc", read,

@@ -80,7 +80,7 @@ void choose_streams(const InputOptions& input, const io::SourceInfo& info,
                     const io::Location& output, const io::LedgerChoices& choices,
                     io::SinkOptions& sink);
 
-enum class IccMode { keep, convert, none, file };
+enum class IccMode { keep, convert, none, file };  ///< the words of --icc, then a name
 
 struct ContentOptions {
   bool copy_metadata = true;

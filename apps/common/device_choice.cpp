@@ -159,7 +159,7 @@ std::optional<double> pixels_of(const InputOptions& input, const OutputOptions& 
   const io::Location out = output_location(input, output);
   const bool is_one = is_single_image(out);
   if (is_one && options.last_frame < 0) options.last_frame = options.first_frame + 1;
-  const auto pixels = io::estimate_pixels(input_location(input), options);
+  const auto pixels = io::estimate_pixels(input, options);
   if (pixels || !is_one) return pixels;
   // One frame from a pipe: for no single picture that zerorun codes does the start of CUDA pay off.
   return 0.0;

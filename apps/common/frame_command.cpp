@@ -151,7 +151,7 @@ void apply_common_options(FrameOptions& options, bool output_is_jpeg) {
     fail(
         Exit::usage,
         "--on-error skip and hold do not go with --shard, --range and --resume; black and stop do");
-  if (options.shard.any() && (options.input.seconds > 0 || io::is_address(options.input.name)))
+  if (options.shard.any() && (options.input.most_seconds > 0 || io::is_address(options.input.name)))
     fail(Exit::usage,
          "--duration and addresses do not go with --shard, --range and --resume; --frames does");
   find_all_devices(options.device);

@@ -12,7 +12,7 @@
 namespace zerorun::app {
 std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
                                                     const io::SourceOptions& options) {
-  auto packets = io::open_packets(input_location(input), options);
+  auto packets = io::open_packets(input, options);
   if (packets) return *std::move(packets);
   if (packets.status().code() == Errc::unknown_format) return nullptr;
   fail(Exit::input, input.name, packets.status());
@@ -85,14 +85,13 @@ void fail_input(const std::string& name, const Status& status, bool is_jpeg) {
 
 std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
                                              const io::SourceOptions& options) {
-  const io::Location location = input_location(input);
-  auto source = io::open_frames(location, options);
+  auto source = io::open_frames(input, options);
   if (source) return *std::move(source);
   // Only a file gets here: a pipe is opened before its first frame is decoded.
   io::SourceOptions any_size;
   any_size.opened = options.opened;
   const bool is_jpeg = source.status().code() == Errc::too_many_pixels && !is_read_once(input) &&
-                       io::open_packets(location, any_size).is_ok();
+                       io::open_packets(input, any_size).is_ok();
   fail_input(input.name, source.status(), is_jpeg);
 }
 

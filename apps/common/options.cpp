@@ -206,7 +206,7 @@ void add_input_options(CLI::App& app, InputOptions& input) {
       ->type_name("INPUT");
   add_value(app, "--input-format", input.format, "NAME",
             "What INPUT is, if its name does not say: y4m, pnm, mjpeg, raw, or a container");
-  add_parsed(app, "--fps", input.fps, parse_rational, "RATE",
+  add_parsed(app, "--fps", input.frame_rate, parse_rational, "RATE",
              "a frame rate such as 25, 30000/1001 or 23.976",
              "Frame rate such as 25, 30000/1001 or 23.976 (24000/1001), instead of the input's; "
              "images and raw MJPEG have 25 without it");
@@ -223,10 +223,10 @@ void add_input_options(CLI::App& app, InputOptions& input) {
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 32).description(""))
       ->excludes("--frames");
-  add_value(app, "--duration", input.seconds, "SECONDS",
+  add_value(app, "--duration", input.most_seconds, "SECONDS",
             "End so long after the first frame, by its time stamps and for cameras by the clock")
       ->check(CLI::PositiveNumber.description(""));
-  add_value(app, "--timeout", input.timeout, "SECONDS",
+  add_value(app, "--timeout", input.timeout_seconds, "SECONDS",
             "End an address or a camera that gives nothing for so long")
       ->check(CLI::PositiveNumber.description(""))
       ->default_str("10");
@@ -312,23 +312,14 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
   if (input.page > 0 &&
       (!input.names.empty() || std::filesystem::is_directory(input.name, ignored)))
     fail(Exit::usage, input.name + ": --page is for one file; --frames chooses from several");
-  io::SourceOptions options;
-  options.missing = input.missing;
-  options.frame_rate = input.fps;
+  io::SourceOptions options = input;
   options.first_frame = input.range.first;
   options.last_frame = input.range.last;
   options.backend = device.backend;
   options.device = device.index;
   options.threads = device.threads;
   options.limits = stream_limits(input.max_pixels);
-  options.file_numbers = input.file_numbers;
-  options.subfolders = input.subfolders;
-  options.most_seconds = input.seconds;
-  options.timeout_seconds = input.timeout;
   options.all_pages = !input.first_page_only;
-  options.raw = input.raw;
-  options.broken = input.broken;
-  options.opened = input.opened;
   options.tell_broken = [broken = input.broken](const std::string& name, const Status& error) {
     const char* const what = broken == io::BrokenFrames::skip   ? "it is left out"
                              : broken == io::BrokenFrames::hold ? "the one before it is repeated"

@@ -64,23 +64,13 @@ std::string device_text(Backend backend, const DeviceOptions& device);
 
 enum class ProgressMode { automatic, none, plain, json };
 
-struct InputOptions {
-  std::string name;
-  std::string format;
-  std::vector<std::string> names = {};  ///< more than one INPUT, as a shell's unquoted *.png gives
-  std::optional<io::FileNumbers> file_numbers = {};
-  io::BrokenFrames broken = io::BrokenFrames::stop;
-  io::RawVideo raw = {};
-  io::Rational fps;
+/// What options set of io's own, whose members source_options() gives to io, and the rest. Several
+/// `names` are INPUTs, as a shell's unquoted *.png gives them.
+struct InputOptions : io::Location, io::SourceOptions {
   FrameRange range;
   std::int64_t page = 0;  ///< --page, which is the range; 0 without it
-  std::optional<std::int64_t> start_number;
-  io::MissingFrames missing = io::MissingFrames::error;
   std::optional<std::int64_t> max_pixels;
-  double seconds = 0, timeout = 10;
-  bool first_page_only = false;                 ///< for an OUTPUT of one picture
-  bool subfolders = false;                      ///< --keep-tree
-  std::shared_ptr<io::OpenedFile> opened = {};  ///< of one command, which opens a picture once
+  bool first_page_only = false;  ///< for an OUTPUT of one picture
 };
 
 struct OutputOptions {

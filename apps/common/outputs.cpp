@@ -88,6 +88,9 @@ void Verifier::check(const io::Location& output) const {
   params.strict = true;
   params.limits = StreamLimits::any_size();
   Decoder decoder = value_or_fail(Decoder::create(params), Exit::failed, output.name);
+  const auto differs = [&output](const std::string& what) {
+    fail(Exit::mismatch, output.name + ": verification failed: " + what);
+  };
   std::vector<std::byte> jpeg;
   std::vector<ComponentPlane> planes;
   io::FrameTime time;
@@ -95,38 +98,19 @@ void Verifier::check(const io::Location& output) const {
     if (signals::must_stop_now()) return;
     if (!value_or_fail(source->read(jpeg, time), Exit::mismatch, output.name)) {
       if (i == frames_.size()) return;
-      fail(Exit::mismatch,
-           fmt::format("{}: verification failed: {} frames were coded, but the file holds {}",
-                       output.name, frames_.size(), i));
+      differs(fmt::format("{} frames were coded, but the file holds {}", frames_.size(), i));
     }
     if (i >= frames_.size())
-      fail(Exit::mismatch, fmt::format("{}: verification failed: it holds more than the {} frames "
-                                       "that were coded",
-                                       output.name, frames_.size()));
+      differs(fmt::format("it holds more than the {} frames that were coded", frames_.size()));
     if (jpeg.size() != frames_[i].bytes || xxh3(std::span(jpeg)) != frames_[i].hash)
-      fail(Exit::mismatch, fmt::format("{}: verification failed: frame {} has {} bytes that differ "
-                                       "from the {} that were coded",
-                                       output.name, i, jpeg.size(), frames_[i].bytes));
+      differs(fmt::format("frame {} has {} bytes that differ from the {} that were coded", i,
+                          jpeg.size(), frames_[i].bytes));
     if (auto report = decoder.decode_planes(jpeg, planes); !report)
-      fail(Exit::mismatch, fmt::format("{}: verification failed: frame {} does not decode: {}",
-                                       output.name, i, report.status().message()));
+      differs(fmt::format("frame {} does not decode: {}", i, report.status().message()));
   }
 }
 
 namespace {
-
-std::string format_word(const io::Location& location) {
-  std::string word = location.format;
-  if (word.empty()) {
-    const auto slash = location.name.rfind('/');
-    const auto dot = location.name.rfind('.');
-    if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
-      word = location.name.substr(dot + 1);
-  }
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return word;
-}
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -137,8 +121,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output) {
   const char* const kind = output_is_jpeg ? "jpg" : io::features().opencv ? "png" : "ppm";
-  io::Location complete =
-      io::complete_output(output_location(input, output), input_location(input), kind);
+  io::Location complete = io::complete_output(output_location(input, output), input, kind);
   output.name = complete.name;
   output.names = std::move(complete.names);
   input.subfolders = output.keep_tree;
@@ -166,28 +149,35 @@ void apply_format_option(const std::string& format, bool output_is_jpeg, InputOp
   }
 }
 
-io::Location input_location(const InputOptions& input) {
-  return {input.name, input.format, input.start_number, input.names};
-}
-
 io::Location output_location(const InputOptions& input, const OutputOptions& output) {
   return {output.name, output.format, input.start_number, output.names};
 }
 
-std::string output_kind(const io::Location& output) { return format_word(output); }
+std::string output_kind(const io::Location& output) {
+  std::string word = output.format;
+  if (word.empty()) {
+    const auto slash = output.name.rfind('/');
+    const auto dot = output.name.rfind('.');
+    if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
+      word = output.name.substr(dot + 1);
+  }
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word;
+}
 
 bool is_container(const io::Location& output) {
   return !io::is_measuring_output(output) && output.name != "-" &&
-         is_one_of(format_word(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
+         is_one_of(output_kind(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
 }
 
 bool keeps_times(const io::Location& output) {
-  return is_container(output) && format_word(output) != "avi";
+  return is_container(output) && output_kind(output) != "avi";
 }
 
 bool is_images(const io::Location& output) {
   return !io::is_measuring_output(output) &&
-         is_one_of(format_word(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
+         is_one_of(output_kind(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
                                          "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 

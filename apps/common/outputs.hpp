@@ -72,7 +72,6 @@ class Verifier {
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output);
 
-io::Location input_location(const InputOptions& input);
 io::Location output_location(const InputOptions& input, const OutputOptions& output);
 
 /// The format of the option, else the extension, in lower case: "mov", "png"; "" if there is none.

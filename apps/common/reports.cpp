@@ -22,10 +22,6 @@ ProgressMode resolve(const ReportOptions& options) {
   return console::stderr_is_terminal() && !options.quiet ? ProgressMode::plain : ProgressMode::none;
 }
 
-double per_second(std::int64_t count, double seconds) {
-  return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
-}
-
 /// To three decimals: a nanosecond.
 double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
 
@@ -42,33 +38,19 @@ Progress::Progress(const ReportOptions& options, std::int64_t total, io::Rationa
       rate_(rate.known() ? rate.value() : 25.0),
       interval_seconds_(mode_ == ProgressMode::json || console::stderr_is_terminal() ? 0.1 : 1.0) {}
 
-std::string Progress::line(const ProgressCounts& c) const {
-  const double fps = per_second(c.frames, since_start_.seconds());
-  const double stream_seconds = static_cast<double>(c.frames) / rate_;
-  std::string text =
-      total_ > 0 ? fmt::format("{:>6}/{} {:5.1f}%", c.frames, total_,
-                               100.0 * static_cast<double>(c.frames) / static_cast<double>(total_))
-                 : fmt::format("{:>6} frames", c.frames);
-  text += fmt::format(" | {:.1f} fps {:.2f}x | {:.1f} Mb/s | {:.2f} ms/f", fps, fps / rate_,
-                      per_second(c.coded_bytes, stream_seconds) * 8e-6, c.mean_ms);
-  if (total_ > 0 && fps > 0)
-    text += " | ETA " + clock_text(static_cast<double>(total_ - c.frames) / fps);
-  return text;
-}
-
 nlohmann::json Progress::event(const ProgressCounts& c) const {
   const double seconds = since_start_.seconds();
-  const double fps = per_second(c.frames, seconds);
-  nlohmann::json event = {
-      {"progress", "continue"},
-      {"frames", c.frames},
-      {"total", total_ > 0 ? nlohmann::json(total_) : nlohmann::json()},
-      {"seconds", seconds},
-      {"fps", fps},
-      {"speed", fps / rate_},
-      {"bytes", c.coded_bytes},
-      {"mbit_per_s", per_second(c.coded_bytes, static_cast<double>(c.frames) / rate_) * 8e-6},
-      {"ms_per_frame", c.mean_ms}};
+  const double fps = ratio(static_cast<double>(c.frames), seconds);
+  nlohmann::json event = {{"progress", "continue"},
+                          {"frames", c.frames},
+                          {"total", total_ > 0 ? nlohmann::json(total_) : nlohmann::json()},
+                          {"seconds", seconds},
+                          {"fps", fps},
+                          {"speed", fps / rate_},
+                          {"bytes", c.coded_bytes},
+                          {"mbit_per_s", ratio(static_cast<double>(c.coded_bytes) * 8e-6,
+                                               static_cast<double>(c.frames) / rate_)},
+                          {"ms_per_frame", c.mean_ms}};
   if (total_ > 0) {
     event["percent"] = 100.0 * static_cast<double>(c.frames) / static_cast<double>(total_);
     if (fps > 0) event["eta_seconds"] = static_cast<double>(total_ - c.frames) / fps;
@@ -76,16 +58,27 @@ nlohmann::json Progress::event(const ProgressCounts& c) const {
   return event;
 }
 
+std::string Progress::line(const nlohmann::json& event) const {
+  const auto number = [&event](const char* name) { return event.at(name).get<double>(); };
+  const auto frames = event.at("frames").get<std::int64_t>();
+  std::string text = total_ > 0
+                         ? fmt::format("{:>6}/{} {:5.1f}%", frames, total_, number("percent"))
+                         : fmt::format("{:>6} frames", frames);
+  text += fmt::format(" | {:.1f} fps {:.2f}x | {:.1f} Mb/s | {:.2f} ms/f", number("fps"),
+                      number("speed"), number("mbit_per_s"), number("ms_per_frame"));
+  if (event.contains("eta_seconds")) text += " | ETA " + clock_text(number("eta_seconds"));
+  return text;
+}
+
 void Progress::update(const ProgressCounts& counts) {
   if (mode_ == ProgressMode::none) return;
   const double now = since_start_.seconds();
   if (now - last_shown_ < interval_seconds_) return;
   last_shown_ = now;
-  if (mode_ == ProgressMode::json) {
+  if (is_json())
     console::machine(json_text(event(counts)));
-  } else {
-    console::progress(line(counts));
-  }
+  else
+    console::progress(line(event(counts)));
 }
 
 void Progress::finish(const ProgressCounts& counts, const std::string& outcome,
@@ -162,11 +155,7 @@ void StatsFile::begin(nlohmann::ordered_json header) {
 }
 
 void StatsFile::add(const FrameRecord& record) {
-  if (is_json_) {
-    add_json(record);
-  } else {
-    add_csv(record);
-  }
+  is_json_ ? add_json(record) : add_csv(record);
   first_ = false;
 }
 

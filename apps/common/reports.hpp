@@ -40,7 +40,7 @@ class Progress {
   double seconds() const noexcept { return since_start_.seconds(); }
 
  private:
-  std::string line(const ProgressCounts& counts) const;
+  std::string line(const nlohmann::json& event) const;
   nlohmann::json event(const ProgressCounts& counts) const;
 
   ProgressMode mode_;

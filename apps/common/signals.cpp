@@ -27,13 +27,11 @@ std::atomic<bool> g_left_behind{false};
 std::mutex g_removal_mutex;
 /// Never destroyed, because the signal thread may need it while the process exits.
 std::vector<std::string>& g_removals = *new std::vector<std::string>;
-std::vector<std::string>& g_folders = *new std::vector<std::string>;
 
 void remove_parts() {
   const std::lock_guard lock(g_removal_mutex);
   std::error_code ignored;
-  for (const std::string& path : g_removals) std::filesystem::remove(path, ignored);
-  for (const std::string& path : g_folders) std::filesystem::remove_all(path, ignored);
+  for (const std::string& path : g_removals) std::filesystem::remove_all(path, ignored);
 }
 
 void wait_for_signals(sigset_t set) {
@@ -92,20 +90,14 @@ Graceful::Graceful(const char* doing) {
 }
 Graceful::~Graceful() { --g_graceful; }
 
-void remove_when_killed(const std::string& part_path) {
+void remove_when_killed(const std::string& path) {
   const std::lock_guard lock(g_removal_mutex);
-  g_removals.push_back(part_path);
-}
-
-void remove_folder_when_killed(const std::string& folder) {
-  const std::lock_guard lock(g_removal_mutex);
-  g_folders.push_back(folder);
+  g_removals.push_back(path);
 }
 
 void forget_removals() {
   const std::lock_guard lock(g_removal_mutex);
   g_removals.clear();
-  g_folders.clear();
 }
 
 }  // namespace zerorun::app::signals

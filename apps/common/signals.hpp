@@ -40,10 +40,9 @@ class Graceful {
   Graceful& operator=(const Graceful&) = delete;
 };
 
-/// Makes a second signal remove this unfinished file before it ends the process.
-void remove_when_killed(const std::string& part_path);
-/// The same for a temporary folder and all that is in it.
-void remove_folder_when_killed(const std::string& folder);
+/// Makes a second signal remove this unfinished file, or this temporary folder and all that is in
+/// it, before it ends the process.
+void remove_when_killed(const std::string& path);
 void forget_removals();
 
 }  // namespace zerorun::app::signals

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace zerorun::app {
 namespace {
 
@@ -19,32 +21,22 @@ double percent_of(double busy, int threads, double seconds) {
 struct StepFacts {
   const char* name;
   StepPool pool;
+  const char* activity;  ///< the subject of the sentence, with members of StepWords
 };
 constexpr StepFacts kSteps[kStepCount] = {
-    {"read", StepPool::reader},        {"load", StepPool::lanes},
-    {"decode_input", StepPool::lanes}, {"convert", StepPool::lanes},
-    {"code", StepPool::lanes},         {"upload", StepPool::to_gpu},
-    {"kernels", StepPool::gpu},        {"download", StepPool::from_gpu},
-    {"compress", StepPool::lanes},     {"store", StepPool::lanes},
-    {"write", StepPool::writer}};
+    {"read", StepPool::reader, "{reading}"},
+    {"load", StepPool::lanes, "{reading}"},
+    {"decode_input", StepPool::lanes, "Decoding the {input}"},
+    {"convert", StepPool::lanes, "Converting the samples"},
+    {"code", StepPool::lanes, "{coding}"},
+    {"upload", StepPool::to_gpu, "Copying to the GPU"},
+    {"kernels", StepPool::gpu, "Running the kernels of the GPU"},
+    {"download", StepPool::from_gpu, "Copying from the GPU"},
+    {"compress", StepPool::lanes, "Compressing the {output}"},
+    {"store", StepPool::lanes, "Writing the output"},
+    {"write", StepPool::writer, "Writing the output"}};
 
 StepPool pool_of(Step step) noexcept { return kSteps[static_cast<std::size_t>(step)].pool; }
-
-/// "Decoding the PNG files", the subject of the sentence.
-std::string activity(Step step, const StepWords& words) {
-  const std::string all[kStepCount] = {words.reading,
-                                       words.reading,
-                                       "Decoding the " + words.input,
-                                       "Converting the samples",
-                                       words.coding,
-                                       "Copying to the GPU",
-                                       "Running the kernels of the GPU",
-                                       "Copying from the GPU",
-                                       "Compressing the " + words.output,
-                                       "Writing the output",
-                                       "Writing the output"};
-  return all[static_cast<std::size_t>(step)];
-}
 
 /// Upload, kernels and download follow each other in both enumerations.
 Step step_of(DeviceStep step) noexcept {
@@ -62,19 +54,15 @@ std::string load(const StepUse& wall, double seconds, std::int64_t frames) {
 }
 
 std::string sentence_of(const StepUse& wall, const StepReport& report, const StepWords& words) {
-  std::string subject = activity(wall.step, words);
-  if (wall.pool_percent < kWallPercent) {
+  const std::string subject =
+      fmt::format(fmt::runtime(kSteps[static_cast<std::size_t>(wall.step)].activity),
+                  fmt::arg("reading", words.reading), fmt::arg("input", words.input),
+                  fmt::arg("output", words.output), fmt::arg("coding", words.coding));
+  if (wall.pool_percent < kWallPercent)
     return fmt::format("No step was busy most of the time. {} was the busiest, for {:.0f} % of it.",
                        subject, wall.percent);
-  }
   return fmt::format("{} was the slowest step: {}.", subject,
                      load(wall, report.seconds, report.frames));
-}
-
-/// Compares the pools first: the steps of a pool share its threads, so their sum fills these.
-bool is_slower(const StepUse& a, const StepUse& b) {
-  if (a.pool_percent != b.pool_percent) return a.pool_percent > b.pool_percent;
-  return a.percent > b.percent;
 }
 
 }  // namespace
@@ -164,8 +152,10 @@ StepReport StepMeter::report(double seconds, std::int64_t frames, const StepWord
     const auto pool = static_cast<std::size_t>(pool_of(use.step));
     use.pool_percent = percent_of(pool_seconds[pool], use.threads, seconds);
   }
-  // std::min_element with "slower" first gives the first of equal ones.
-  const auto wall = std::min_element(report.steps.begin(), report.steps.end(), is_slower);
+  // Compares the pools first: the steps of a pool share its threads, so their sum fills these.
+  const auto wall = std::ranges::max_element(report.steps, {}, [](const StepUse& use) {
+    return std::pair(use.pool_percent, use.percent);
+  });
   if (wall == report.steps.end()) return report;
   report.wall = wall->step;
   report.sentence = sentence_of(*wall, report, words);

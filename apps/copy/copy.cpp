@@ -98,7 +98,7 @@ class CopyRun {
 
   void open_input() {
     io::SourceOptions source = source_options(options_.input, {});
-    source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
+    source.repeats_dropped = !keeps_times(output_) && !options_.input.frame_rate.known();
     source_ = open_jpeg_packets(options_.input, source);
     if (!source_) fail_without_jpeg(source);
     CopyJob first;
@@ -113,7 +113,7 @@ class CopyRun {
   /// What `encode` cannot read either is called what it is.
   [[noreturn]] void fail_without_jpeg(const io::SourceOptions& source) const {
     if (!is_read_once(options_.input))
-      (void)value_or_fail(io::probe(input_location(options_.input), source), Exit::input, name());
+      (void)value_or_fail(io::probe(options_.input, source), Exit::input, name());
     fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
   }
 

@@ -161,7 +161,7 @@ class DecodeInput {
   /// No output of decode has times of its own.
   io::SourceOptions all_options() const {
     io::SourceOptions options = source_options(input_, device_);
-    options.repeats_dropped = !input_.fps.known();
+    options.repeats_dropped = !input_.frame_rate.known();
     return options;
   }
 

@@ -281,7 +281,7 @@ class EncodeRun : FrameCommand {
                             !options_.deinterlace &&
                             !options_.size.any();  // a size takes the frame to the host
     source.samples = options_.samples.rules();
-    source.repeats_dropped = !keeps_times(output_) && !options_.input.fps.known();
+    source.repeats_dropped = !keeps_times(output_) && !options_.input.frame_rate.known();
     if (options_.content.icc == IccMode::convert) {
       source.uses_ink_profiles = true;
       source.pixel_format = PixelFormat::rgb24;

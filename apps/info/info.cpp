@@ -98,7 +98,7 @@ InputFacts gather(const InfoOptions& options) {
   source.opened = io::opened_file();
   const auto packets = open_jpeg_packets(input, source);
   if (!packets) {
-    facts.source = value_or_fail(io::probe(input_location(input), source), Exit::input, input.name);
+    facts.source = value_or_fail(io::probe(input, source), Exit::input, input.name);
     if (facts.source.picture) facts.picture = *facts.source.picture;
     return facts;
   }

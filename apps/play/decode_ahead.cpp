@@ -127,7 +127,7 @@ Result<bool> PlayInput::read_next(PlayFrame& frame) {
   const std::int64_t concealed = frames_ ? frames_->concealed_frames() : 0;
   auto more = packets_ ? packets_->read(frame.jpeg, time) : frames_->read(frame.frame, time);
   if (frames_) frame.report.concealed_intervals = frames_->concealed_frames() - concealed;
-  frame.name = packets_ ? packets_->last_name() : frames_->last_name();
+  frame.name = source().last_name();
   if (more && !*more) return more;
   frame.index = next_index_++;
   if (!more) return more;
@@ -151,7 +151,7 @@ Result<bool> PlayInput::read(PlayFrame& frame) {
 
 Status PlayInput::seek(std::int64_t pts) {
   first_.reset();
-  const auto index = packets_ ? packets_->seek(pts) : frames_->seek(pts);
+  const auto index = source().seek(pts);
   if (!index) return index.status();
   next_index_ = *index;
   return Status::ok();
@@ -244,12 +244,75 @@ struct DecodeAhead::Shared {
         max_pictures(pictures_that_fit(*input, worker_count(how.device, Backend::cpu))),
         decoders(std::make_shared<Decoders>(how, lanes, is_single)) {}
 
-  JobRead read(PlayFrame& frame, int seeks_so_far);
-  bool is_too_late(const PlayFrame& frame, const MediaClock* clock) const;
-  void count(const PlayFrame& frame);
+  JobRead read(PlayFrame& frame, int seeks_so_far) {
+    std::optional<std::int64_t> target;
+    {
+      const std::lock_guard lock(mutex);
+      if (seek && seek->number <= seeks_so_far) {
+        target = seek->pts;
+        seek.reset();
+        next_is_first = true;
+        failures_in_a_row = 0;
+      }
+      if (!has_packets) lend_picture(frame);
+    }
+    const Result<bool> more = guarded([&]() -> Result<bool> {
+      if (target) ZR_TRY(input->seek(*target));
+      return input->read(frame);
+    });
+    if (more && !*more) return JobRead::none;
+    queued_bytes += bytes(frame);
+    const std::lock_guard lock(mutex);
+    if (seek) return JobRead::done;  // the ring drops it
+    frame.is_first = std::exchange(next_is_first, false);
+    if (more) {
+      failures_in_a_row = 0;
+      if (has_packets) return JobRead::queued;
+      count(frame);
+      return JobRead::done;
+    }
+    frame.problem = more.status();
+    count(frame);
+    if (!ends_reading(more.status()) && ++failures_in_a_row < kMaxFailuresInARow)
+      return JobRead::done;
+    read_problem = more.status();
+    return JobRead::last;
+  }
+  bool is_too_late(const PlayFrame& frame, const MediaClock* clock) const {
+    if (clock == nullptr || frame.is_first) return false;
+    if (!clock->is_too_late(frame.at + frame.duration, counts.recent_ms * 1e-3)) return false;
+    return working > 0 || Clock::now() - last_done < kLongestStill;
+  }
+  void count(const PlayFrame& frame) {
+    last_done = Clock::now();
+    if (!frame.problem) {
+      ++counts.broken;
+      return;
+    }
+    ++counts.decoded;
+    if (frame.report.is_concealed()) ++counts.concealed;
+    if (frame.report.cpu_scans > 0) ++counts.on_cpu;
+    counts.bytes += bytes(frame);
+    if (!has_packets) return;
+    counts.total_ms += frame.decode_ms;
+    counts.max_ms = std::max(counts.max_ms, frame.decode_ms);
+    constexpr double kWeight = 0.1;  // of the newest frame
+    counts.recent_ms = counts.recent_ms == 0
+                           ? frame.decode_ms
+                           : counts.recent_ms + kWeight * (frame.decode_ms - counts.recent_ms);
+  }
   /// Gives `frame` memory for a picture; streams that wait for a decoder have none.
-  void lend_picture(PlayFrame& frame);
-  void take_picture_back(PlayFrame& frame);
+  void lend_picture(PlayFrame& frame) {
+    if (spare_pictures.empty()) return;
+    frame.frame = std::move(spare_pictures.back());
+    spare_pictures.pop_back();
+  }
+  void take_picture_back(PlayFrame& frame) {
+    const std::lock_guard lock(mutex);
+    if (frame.frame.width() > 0 && std::ssize(spare_pictures) < max_pictures)
+      spare_pictures.push_back(std::move(frame.frame));
+    frame.frame = Frame();
+  }
   static std::int64_t bytes(const PlayFrame& f) { return static_cast<std::int64_t>(f.jpeg.size()); }
 
   const std::shared_ptr<PlayInput> input;  // the reader's, after the start
@@ -274,79 +337,6 @@ struct DecodeAhead::Shared {
   Clock::time_point last_done = Clock::now();
   DecodeCounts counts;
 };
-
-JobRead DecodeAhead::Shared::read(PlayFrame& frame, int seeks_so_far) {
-  std::optional<std::int64_t> target;
-  {
-    const std::lock_guard lock(mutex);
-    if (seek && seek->number <= seeks_so_far) {
-      target = seek->pts;
-      seek.reset();
-      next_is_first = true;
-      failures_in_a_row = 0;
-    }
-    if (!has_packets) lend_picture(frame);
-  }
-  const Result<bool> more = guarded([&]() -> Result<bool> {
-    if (target) ZR_TRY(input->seek(*target));
-    return input->read(frame);
-  });
-  if (more && !*more) return JobRead::none;
-  queued_bytes += bytes(frame);
-  const std::lock_guard lock(mutex);
-  if (seek) return JobRead::done;  // the ring drops it
-  frame.is_first = std::exchange(next_is_first, false);
-  if (more) {
-    failures_in_a_row = 0;
-    if (has_packets) return JobRead::queued;
-    count(frame);
-    return JobRead::done;
-  }
-  frame.problem = more.status();
-  count(frame);
-  if (!ends_reading(more.status()) && ++failures_in_a_row < kMaxFailuresInARow)
-    return JobRead::done;
-  read_problem = more.status();
-  return JobRead::last;
-}
-
-bool DecodeAhead::Shared::is_too_late(const PlayFrame& frame, const MediaClock* clock) const {
-  if (clock == nullptr || frame.is_first) return false;
-  if (!clock->is_too_late(frame.at + frame.duration, counts.recent_ms * 1e-3)) return false;
-  return working > 0 || Clock::now() - last_done < kLongestStill;
-}
-
-void DecodeAhead::Shared::count(const PlayFrame& frame) {
-  last_done = Clock::now();
-  if (!frame.problem) {
-    ++counts.broken;
-    return;
-  }
-  ++counts.decoded;
-  if (frame.report.is_concealed()) ++counts.concealed;
-  if (frame.report.cpu_scans > 0) ++counts.on_cpu;
-  counts.bytes += bytes(frame);
-  if (!has_packets) return;
-  counts.total_ms += frame.decode_ms;
-  counts.max_ms = std::max(counts.max_ms, frame.decode_ms);
-  constexpr double kWeight = 0.1;  // of the newest frame
-  counts.recent_ms = counts.recent_ms == 0
-                         ? frame.decode_ms
-                         : counts.recent_ms + kWeight * (frame.decode_ms - counts.recent_ms);
-}
-
-void DecodeAhead::Shared::lend_picture(PlayFrame& frame) {
-  if (spare_pictures.empty()) return;
-  frame.frame = std::move(spare_pictures.back());
-  spare_pictures.pop_back();
-}
-
-void DecodeAhead::Shared::take_picture_back(PlayFrame& frame) {
-  const std::lock_guard lock(mutex);
-  if (frame.frame.width() > 0 && std::ssize(spare_pictures) < max_pictures)
-    spare_pictures.push_back(std::move(frame.frame));
-  frame.frame = Frame();
-}
 
 DecodeAhead::DecodeAhead(std::shared_ptr<PlayInput> input, const Decoding& decoding,
                          const MediaClock* clock)

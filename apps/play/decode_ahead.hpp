@@ -55,12 +55,12 @@ class PlayInput {
   /// Opens the input and reads its first frame ahead. Ends the command on errors.
   PlayInput(const InputOptions& input, const DeviceOptions& device, Pixels pixels);
 
-  const io::SourceInfo& info() const { return packets_ ? packets_->info() : frames_->info(); }
+  const io::SourceInfo& info() const { return source().info(); }
   const std::string& name() const noexcept { return input_.name; }
   bool has_packets() const noexcept { return packets_ != nullptr; }
-  bool can_seek() const { return packets_ ? packets_->can_seek() : frames_->can_seek(); }
+  bool can_seek() const { return source().can_seek(); }
   /// --fps sets another rate than the input's own, at which its sound could not be in step.
-  bool has_own_rate() const noexcept { return input_.fps.known(); }
+  bool has_own_rate() const noexcept { return input_.frame_rate.known(); }
   bool is_images() const;  ///< a single picture or a sequence of them
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
@@ -82,12 +82,16 @@ class PlayInput {
   void open_frames();
   void read_shape(Pixels pixels);
   Result<bool> read_next(PlayFrame& frame);
+  io::Source& source() const {
+    if (packets_) return *packets_;
+    return *frames_;
+  }
   double tick_seconds() const noexcept { return info().time_base.value(); }
 
   InputOptions input_;
   io::SourceOptions options_;
   std::unique_ptr<io::PacketSource> packets_;
-  std::unique_ptr<io::FrameSource> frames_;
+  std::unique_ptr<io::FrameSource> frames_;  // without packets
   std::optional<PlayFrame> first_;
   Status first_status_;
   std::int64_t next_index_ = 0;
@@ -100,64 +104,56 @@ class PlayInput {
 /// Thread-safe: the decoders ask it which frames are too late.
 class MediaClock {
  public:
-  void run_from(double stream_seconds) {
-    const std::lock_guard lock(mutex_);
-    base_ = stream_seconds;
-    since_ = Clock::now();
-    held_ = false;
-  }
-  /// Stops the clock at now().
-  void hold() {
-    const std::lock_guard lock(mutex_);
-    base_ = now_locked();
-    held_ = true;
-  }
-  /// Moves a running clock by `seconds`: the sound is the master of the pictures.
-  void steer(double seconds) {
-    const std::lock_guard lock(mutex_);
-    if (!held_) base_ += seconds;
-  }
   struct State {
-    double now, speed;
-    bool is_running;
+    double now = 0.0, speed = 1.0;
+    bool is_running = false;
   };
   State state() const {
     const std::lock_guard lock(mutex_);
-    return {now_locked(), speed_, !held_};
+    return state_now();
   }
-  double now() const {
-    const std::lock_guard lock(mutex_);
-    return now_locked();
-  }
-  double speed() const {
-    const std::lock_guard lock(mutex_);
-    return speed_;
-  }
-  void set_speed(double speed) {
-    const std::lock_guard lock(mutex_);
-    base_ = now_locked();
-    since_ = Clock::now();
-    speed_ = speed;
-  }
-
+  double now() const { return state().now; }
+  double speed() const { return state().speed; }
   /// Whether a frame that ends at `end` cannot be decoded before then. False while held.
   bool is_too_late(double end, double decode_seconds) const {
-    const std::lock_guard lock(mutex_);
-    return !held_ && end <= now_locked() + decode_seconds * speed_;
+    const State at = state();
+    return at.is_running && end <= at.now + decode_seconds * at.speed;
+  }
+
+  void run_from(double stream_seconds) {
+    change([=](State& state) { state = {stream_seconds, state.speed, true}; });
+  }
+  /// Stops the clock at now().
+  void hold() {
+    change([](State& state) { state.is_running = false; });
+  }
+  /// Moves a running clock by `seconds`: the sound is the master of the pictures.
+  void steer(double seconds) {
+    change([=](State& state) { state.now += state.is_running ? seconds : 0; });
+  }
+  void set_speed(double speed) {
+    change([=](State& state) { state.speed = speed; });
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  double now_locked() const {
-    return held_ ? base_
-                 : base_ + std::chrono::duration<double>(Clock::now() - since_).count() * speed_;
+  State state_now() const {
+    State state = at_;
+    if (state.is_running)
+      state.now += std::chrono::duration<double>(Clock::now() - since_).count() * state.speed;
+    return state;
+  }
+  template <typename Change>
+  void change(const Change& change) {
+    const std::lock_guard lock(mutex_);
+    at_ = state_now();
+    since_ = Clock::now();
+    change(at_);
   }
 
   mutable std::mutex mutex_;
-  double base_ = 0.0;  // stream time at `since_`
+  State at_;  // at `since_`
   Clock::time_point since_ = Clock::now();
-  double speed_ = 1.0;
-  bool held_ = true;
 };
 
 /// What happened to the frames so far.

@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "apps/common/console.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
 
@@ -15,43 +20,114 @@ namespace zerorun::app {
 
 class Playback {
  public:
-  Playback(PlaySession& session, const PlayOptions& options);
+  /// The first pictures are decoded at 1 / `scale`.
+  Playback(PlaySession& session, const PlayOptions& options, int scale)
+      : session_(session), paused_(options.paused), loops_(options.loop) {
+    clock_.set_speed(options.speed);
+    session_.set_scale(scale);
+    session_.start(&clock_);
+  }
   ~Playback() { session_.stop(); }  // the decoders use the clock
   Playback(const Playback&) = delete;
   Playback& operator=(const Playback&) = delete;
 
   /// Shows the frame that is due. True if the picture changed. Call it again after wait_seconds().
-  bool advance();
-  double wait_seconds();
+  bool advance() {
+    bool changed = awaits_ ? show_awaited() : false;
+    if (!awaits_ && !paused_ && !at_end_) changed = show_due() || changed;
+    return follow() || changed;
+  }
+  double wait_seconds() {
+    constexpr double kPoll = 0.002, kIdle = 0.05;
+    if (awaits_) return kPoll;
+    if (paused_ || at_end_) return session_.other && !is_pair() ? kPoll : kIdle;
+    const double next = session_.frames->next_time();
+    if (next < 0) return kPoll;
+    return std::clamp((next - clock_.now()) / clock_.speed(), kPoll, kIdle);
+  }
 
-  void pause_or_go_on();
-  void step_forward();
-  void step_back();
-  void seek_by(double seconds);
+  void pause_or_go_on() {
+    if (at_end_) {
+      paused_ = false;
+      seek_to_start();
+      return;
+    }
+    paused_ = !paused_;
+    restart_clock();
+  }
+  void step_forward() {
+    paused_ = true;
+    clock_.hold();
+    steps_behind_ = awaits_ && seeks_;
+    if (!at_end_) awaits_ = true;
+  }
+  void step_back() {
+    if (!shown_ || refuses_to_seek()) return;
+    paused_ = true;
+    seek((target_ ? target_pts_ : shown_->pts) - 1, std::max(0.0, shown_->at - shown_->duration));
+  }
+  void seek_by(double seconds) {
+    if (shown_) seek_to(position() + seconds);
+  }
   /// `seconds` after the first frame.
-  void seek_to(double seconds);
-  void seek_to_start();
-  void seek_to_end();
-  void scale_speed(double factor);
+  void seek_to(double seconds) {
+    if (!shown_ || refuses_to_seek()) return;
+    double to = std::max(0.0, seconds);
+    const double duration = session_.input->duration_seconds();
+    if (duration > 0) to = std::min(to, duration);
+    seek(session_.input->pts_at(to), to);
+  }
+  void seek_to_start() {
+    if (!refuses_to_seek()) seek(session_.input->info().first_pts, 0.0);
+  }
+  void seek_to_end() {
+    if (refuses_to_seek()) return;
+    const double duration = session_.input->duration_seconds();
+    seek(INT64_MAX, duration > 0 ? std::optional(duration) : std::nullopt);
+  }
+  void scale_speed(double factor) {
+    clock_.set_speed(std::clamp(clock_.speed() * factor, kSlowest, kFastest));
+  }
   void usual_speed() { clock_.set_speed(1.0); }
   void toggle_loop() { loops_ = !loops_; }
-  void mark_a();
-  void mark_b();
-  void clear_marks();
+  void mark_a() {
+    if (!shown_) return;
+    a_ = shown_->at;
+    if (b_ && *b_ < *a_) b_.reset();
+  }
+  void mark_b() {
+    if (!shown_ || refuses_to_seek()) return;
+    b_ = shown_->at;
+    if (!a_ || *a_ > *b_) a_ = 0.0;
+  }
+  void clear_marks() {
+    a_.reset();
+    b_.reset();
+  }
 
   MediaClock& clock() noexcept { return clock_; }
   PlayFrame* shown() noexcept { return shown_.get(); }
   const PlayFrame* shown() const noexcept { return shown_.get(); }
   /// The frame of --compare; null if none was read yet.
   const PlayFrame* other_shown() const noexcept { return other_shown_.get(); }
-  bool is_pair() const noexcept;
+  bool is_pair() const noexcept {
+    if (!shown_ || !other_shown_) return false;
+    return std::abs(shown_->at - other_shown_->at) <= 0.5 * shown_->duration;
+  }
   bool is_paused() const noexcept { return paused_; }
   bool is_at_end() const noexcept { return at_end_; }
   /// The frame that was asked for last is not there yet.
   bool is_seeking() const noexcept { return target_.has_value(); }
-  double position() const noexcept;  ///< shown, or sought
+  /// Shown, or sought.
+  double position() const noexcept { return target_.value_or(shown_ ? shown_->at : 0.0); }
   /// Frames up to this time are decoded and wait to be shown.
-  double decoded_until() const;
+  double decoded_until() const {
+    if (!shown_) return 0;
+    const int waiting = session_.frames->waiting();
+    const double next = session_.frames->next_time();
+    if (waiting == 0 || next < 0) return shown_->at + shown_->duration;
+    return next + waiting * session_.input->frame_seconds();
+  }
   bool loops() const noexcept { return loops_; }
   double speed() const { return clock_.speed(); }
   std::optional<double> a() const noexcept { return a_; }
@@ -65,18 +141,150 @@ class Playback {
 
  private:
   using FramePtr = std::unique_ptr<PlayFrame>;
+  /// Times are sums of fractions, so they are compared with this tolerance.
+  static constexpr double kEpsilon = 1e-6;
 
-  bool show_awaited();
-  bool show_due();
-  bool end_of_range();
-  void watch_starvation();
-  bool follow();
-  void show(FramePtr frame);
-  bool has_picture(FramePtr& frame);
-  void seek(std::int64_t pts, std::optional<double> target);
-  void end_seek();
-  void restart_clock();
-  bool refuses_to_seek();
+  /// Shows the first frame after the start, a seek or a step, and starts the clock with it.
+  bool show_awaited() {
+    DecodeAhead& frames = *session_.frames;
+    while (frames.peek() != nullptr) {
+      FramePtr frame = frames.take();
+      if (!has_picture(frame)) continue;
+      show(std::move(frame));
+      end_seek();
+      awaits_ = std::exchange(steps_behind_, false);
+      restart_clock();
+      if (std::exchange(resync_other_, false) && session_.other && session_.other->can_seek())
+        session_.other_frames->seek(session_.other->pts_at(shown_->at));
+      return true;
+    }
+    if (!frames.is_over()) return false;
+    end_seek();
+    awaits_ = steps_behind_ = false;
+    at_end_ = true;
+    clock_.hold();
+    return true;
+  }
+  /// Shows the last frame that is due. Frames before it are too late and are not shown.
+  bool show_due() {
+    DecodeAhead& frames = *session_.frames;
+    const double now = clock_.now();
+    FramePtr due;
+    for (const PlayFrame* next = frames.peek(); next != nullptr; next = frames.peek()) {
+      if (next->problem && (next->at > now || (b_ && next->at > *b_ + kEpsilon))) break;
+      FramePtr frame = frames.take();
+      if (!has_picture(frame)) continue;
+      if (due) {
+        ++late_count_;
+        frames.recycle(std::move(due));
+      }
+      due = std::move(frame);
+    }
+    const bool changed = due != nullptr;
+    if (due) show(std::move(due));
+    watch_starvation();
+    return end_of_range() || changed;
+  }
+  /// Loops or stops at B or at the end of the input, after the duration of the last frame.
+  bool end_of_range() {
+    DecodeAhead& frames = *session_.frames;
+    const double now = clock_.now();
+    if (a_ && b_) {
+      const double next = frames.next_time();
+      const bool is_past = next > *b_ + kEpsilon && now >= next;
+      if (is_past || (frames.is_over() && shown_ && now >= shown_->at + shown_->duration)) {
+        seek(session_.input->pts_at(*a_), *a_);
+        return true;
+      }
+    }
+    if (!frames.is_over() || (shown_ && now < shown_->at + shown_->duration)) return false;
+    if (const Status problem = frames.read_problem(); !problem) message_ = problem.message();
+    if (loops_ && session_.input->can_seek()) {
+      seek_to_start();
+      return true;
+    }
+    at_end_ = true;
+    clock_.hold();
+    return true;
+  }
+  /// Stops the clock while the input delivers nothing: otherwise all later frames would be too
+  /// late.
+  void watch_starvation() {
+    constexpr double kLongest = 0.2;  // seconds
+    if (!session_.frames->is_starved()) {
+      starved_.reset();
+    } else if (!starved_) {
+      starved_.emplace();
+    } else if (starved_->seconds() > kLongest) {
+      clock_.hold();
+      awaits_ = true;
+    }
+  }
+  /// Finds the frame of the other input for the time that is shown.
+  bool follow() {
+    if (!session_.other || !shown_) return false;
+    DecodeAhead& frames = *session_.other_frames;
+    bool changed = false;
+    for (const PlayFrame* next = frames.peek(); next != nullptr; next = frames.peek()) {
+      const double slack = 0.5 * std::min(next->duration, shown_->duration);
+      if (next->problem && next->at > shown_->at + slack) break;
+      FramePtr frame = frames.take();
+      if (!frame->problem) {
+        frames.recycle(std::move(frame));
+        continue;
+      }
+      if (other_shown_) frames.recycle(std::move(other_shown_));
+      other_shown_ = std::move(frame);
+      changed = true;
+    }
+    return changed;
+  }
+  void show(FramePtr frame) {
+    if (shown_) session_.frames->recycle(std::move(shown_));
+    shown_ = std::move(frame);
+    ++shown_count_;
+    at_end_ = false;
+    if (shown_->jpeg.empty() || shown_->duration <= 0) return;
+    const double bits = 8.0 * static_cast<double>(shown_->jpeg.size()) / shown_->duration;
+    constexpr double kWeight = 0.05;  // of the last frame in the mean
+    bits_per_second_ =
+        bits_per_second_ == 0 ? bits : bits_per_second_ + kWeight * (bits - bits_per_second_);
+  }
+  /// If the frame has no picture, sets the message and recycles the frame.
+  bool has_picture(FramePtr& frame) {
+    if (frame->problem) return true;
+    if (first_problem_) first_problem_ = frame->problem;
+    message_ = fmt::format("frame {}: {}", frame->index, frame->problem.message());
+    console::detail(frame->name + ": " + message_);
+    session_.frames->recycle(std::move(frame));
+    return false;
+  }
+  void seek(std::int64_t pts, std::optional<double> target) {
+    clock_.hold();
+    session_.frames->seek(pts);
+    target_ = target;
+    target_pts_ = pts;
+    awaits_ = seeks_ = true;
+    at_end_ = steps_behind_ = false;
+    resync_other_ = true;
+  }
+  void end_seek() {
+    seeks_ = false;
+    target_.reset();
+  }
+  void restart_clock() {
+    starved_.reset();
+    if (paused_ || at_end_ || !shown_) {
+      clock_.hold();
+    } else {
+      clock_.run_from(shown_->at);
+    }
+  }
+  bool refuses_to_seek() {
+    if (session_.input->can_seek()) return false;
+    message_ = "a pipe cannot be read backwards";
+    return true;
+  }
 
   PlaySession& session_;
   MediaClock clock_;

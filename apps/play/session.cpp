@@ -4,7 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "apps/common/console.hpp"
@@ -241,17 +245,13 @@ std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
   return frames.take();
 }
 
-/// A failure of the device or of memory ends the command: it is not the fault of the input.
-void check_device(const PlayFrame& frame) {
-  const ErrorGroup kind = group(frame.problem.code());
-  if (kind == ErrorGroup::device || frame.problem.code() == Errc::out_of_memory)
-    fail(Exit::failed, frame.name, frame.problem);
-}
-
-/// Prints what is wrong with a broken frame; `first` keeps the first problem.
+/// Prints what is wrong with a broken frame; `first` keeps the first problem. A failure of the
+/// device or of memory ends the command: it is not the fault of the input.
 void note_problem(const PlayFrame& frame, Status& first) {
-  check_device(frame);
   if (frame.problem) return;
+  const Errc code = frame.problem.code();
+  if (group(code) == ErrorGroup::device || code == Errc::out_of_memory)
+    fail(Exit::failed, frame.name, frame.problem);
   if (first) first = frame.problem;
   console::detail(
       fmt::format("{}: frame {}: {}", frame.name, frame.index, frame.problem.message()));
@@ -297,6 +297,75 @@ Exit play_headless(const PlayOptions& options, PlaySession& session) {
     fail_input(options.other, other_problem, session.other->info().is_jpeg);
   print_report(report, options.json);
   return Exit::done;
+}
+
+namespace {
+
+/// A path that does not exist yet, from the name of the input (in a sequence: of the file) and the
+/// index.
+Result<std::string> free_path(const PlayInput& input, const PlayFrame& frame,
+                              const std::string& directory, const char* extension) {
+  std::string stem =
+      std::filesystem::path(input.is_images() ? frame.name : input.name()).stem().string();
+  if (stem == "-" || stem.empty()) stem = "stdin";
+  const std::string base =
+      (std::filesystem::path(directory) / fmt::format("{}-{:06}", stem, frame.index)).string();
+  constexpr int kMostCopies = 1000;
+  for (int copy = 1; copy <= kMostCopies; ++copy) {
+    const std::string path =
+        base + (copy > 1 ? fmt::format("-{}", copy) : std::string()) + "." + extension;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return path;
+  }
+  return Status(Errc::output_exists, "'" + base + "." + extension + "' and its copies");
+}
+
+Status write_file(const std::string& path, const std::vector<std::byte>& bytes) {
+  const auto failed = [&path] {
+    return Status(Errc::write_failed, "'" + path + "': " + std::strerror(errno));
+  };
+  std::FILE* file = std::fopen(path.c_str(), "wbx");  // x: fails if the file exists
+  if (file == nullptr) return failed();
+  const bool is_whole = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (std::fclose(file) == 0 && is_whole) return Status::ok();
+  const Status status = failed();
+  std::remove(path.c_str());
+  return status;
+}
+
+}  // namespace
+
+Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
+                              const std::string& directory) {
+  if (frame.jpeg.empty())
+    return Status(Errc::invalid_argument,
+                  "this input is not a JPEG stream; Shift+s saves a picture");
+  auto path = free_path(input, frame, directory, "jpg");
+  if (!path) return path;
+  ZR_TRY(write_file(*path, frame.jpeg));
+  return path;
+}
+
+Result<std::string> save_picture(const PlayInput& input, const PlayFrame& frame,
+                                 const std::string& directory) {
+  auto path = free_path(input, frame, directory, io::features().opencv ? "png" : "ppm");
+  if (!path) return path;
+  ConstFrameView view = frame.frame.view();
+  Frame rgb;
+  if (!frame.jpeg.empty()) {
+    const bool is_gray = view.format == PixelFormat::gray8;
+    ZR_LET(decoded, decode_again(frame, is_gray ? PixelFormat::gray8 : PixelFormat::rgb24));
+    rgb = std::move(decoded);
+    view = std::as_const(rgb).view();
+  }
+  io::SinkOptions options;
+  options.width = view.width;
+  options.height = view.height;
+  auto sink = io::open_frame_sink({*path, "", {}}, options);
+  if (!sink) return sink.status();
+  ZR_TRY((*sink)->write(view, {}));
+  ZR_TRY((*sink)->finish());
+  return path;
 }
 
 }  // namespace zerorun::app

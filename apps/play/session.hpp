@@ -127,6 +127,15 @@ struct PlaySession {
   double start_seconds_;
 };
 
+/// Both write NAME-INDEX.ext into `directory`, or NAME-INDEX-2.ext and so on if that exists, and
+/// return the path. save_jpeg() writes the bytes of the input unchanged. save_picture() writes PNG,
+/// or PPM in a build without OpenCV; JPEG is decoded again to RGB, with the chroma filter of the
+/// decoder instead of the screen's.
+Result<std::string> save_jpeg(const PlayInput& input, const PlayFrame& frame,
+                              const std::string& directory);
+Result<std::string> save_picture(const PlayInput& input, const PlayFrame& frame,
+                                 const std::string& directory);
+
 /// --no-window: decodes all frames and drops none. With --compare it measures the PSNR of each
 /// pair.
 Exit play_headless(const PlayOptions& options, PlaySession& session);

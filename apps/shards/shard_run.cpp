@@ -44,8 +44,7 @@ AnySource open_any(const InputOptions& input) {
   AnySource source;
   source.packets = open_jpeg_packets(input, options);
   if (!source.packets)
-    source.frames =
-        value_or_fail(io::open_frames(input_location(input), options), Exit::input, input.name);
+    source.frames = value_or_fail(io::open_frames(input, options), Exit::input, input.name);
   return source;
 }
 
@@ -114,7 +113,7 @@ FrameSpan clipped(FrameSpan range, std::int64_t total) {
 nlohmann::ordered_json with_input_options(nlohmann::ordered_json parameters,
                                           const InputOptions& input) {
   parameters["input-format"] = input.format;
-  parameters["fps"] = rational_text(input.fps);
+  parameters["fps"] = rational_text(input.frame_rate);
   parameters["frames"] = fmt::format("{}:{}", input.range.first, input.range.last);
   parameters["start-number"] = input.start_number ? std::to_string(*input.start_number) : "";
   parameters["missing"] = static_cast<int>(input.missing);
@@ -163,8 +162,8 @@ FrameCount count_frames(const InputOptions& input) {
   AnySource source = open_any(input);
   if (source.info().frame_count >= 0) return {source.info().frame_count, false};
   if (source.packets) {
-    const auto listed = io::count_listed_frames(input_location(input),
-                                                source_options(input, {{.backend = Backend::cpu}}));
+    const auto listed =
+        io::count_listed_frames(input, source_options(input, {{.backend = Backend::cpu}}));
     if (listed && *listed >= 0) return {*listed, true};
   }
   for (std::int64_t count = 0;; ++count) {

@@ -232,7 +232,7 @@ TemporaryFolder::TemporaryFolder(const std::string& parent) {
   if (mkdtemp(folder_.data()) == nullptr)
     fail(Exit::output, (parent.empty() ? usual : parent) + ": no folder can be made there: " +
                            std::generic_category().message(errno));
-  signals::remove_folder_when_killed(folder_);
+  signals::remove_when_killed(folder_);
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -270,8 +270,7 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
 #ifndef ZERORUN_HAVE_CUDA
   fail(Errc::cuda_not_built, name + " is in device memory");
 #endif
-  check_cuda_after_fork();
-  note_cuda_use();
+  use_cuda();
   check_dtype(tensor.dtype, name);
   Array array;
   array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;

@@ -188,7 +188,7 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
           "image is in the memory of a GPU; Encoder.encode_into() codes it there without waiting");
     SubmitOptions options;
     if (!quality.is_none()) options.quality = parse_int(quality, "quality");
-    const ConstFrameView view = image.view();
+    const ConstFrameView view = image.view;
     PyAsync::submit({nb::borrow(tag), std::move(image)}, wait,
                     [&](AsyncEncoder& coder) { return coder.submit(view, options); });
   }
@@ -253,7 +253,7 @@ void bind_shared(nb::class_<Class>& type) {
   type.def(
           "map",
           [](nb::handle self, nb::handle inputs) {
-            return call_python(nb::module_::import_("zerorun._map").attr("Mapped"), self, inputs);
+            return call_python(nb::module_::import_("zerorun._types").attr("Mapped"), self, inputs);
           },
           "inputs"_a, nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"), docs::kMap)
       .def(

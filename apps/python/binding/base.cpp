@@ -73,22 +73,20 @@ int fork_generation() noexcept { return generation; }
 
 void watch_forks() { pthread_atfork(nullptr, nullptr, after_fork_in_child); }
 
-void note_cuda_use() noexcept { uses_cuda = true; }
-
 bool cuda_was_used_before_fork() noexcept { return parent_used_cuda; }
 
-void check_cuda_after_fork() {
+void use_cuda() {
   if (parent_used_cuda)
     fail(Errc::no_device,
          "this process was forked from one that had used CUDA, and CUDA does not survive a fork; "
          "start the process by multiprocessing.get_context('spawn'), or use device='cpu'");
+  uses_cuda = true;
 }
 
 Backend usable_backend(Backend backend) {
 #ifdef ZERORUN_HAVE_CUDA
-  if (backend == Backend::cuda) check_cuda_after_fork();
-  if (backend == Backend::automatic && parent_used_cuda) backend = Backend::cpu;
-  if (backend != Backend::cpu) note_cuda_use();
+  if (backend == Backend::automatic && parent_used_cuda) return Backend::cpu;
+  if (backend != Backend::cpu) use_cuda();
 #endif
   return backend;
 }

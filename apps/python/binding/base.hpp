@@ -160,11 +160,10 @@ int fork_generation() noexcept;
 /// Registers with the system; once, when the module is imported.
 void watch_forks();
 
-/// Remembers that this process uses CUDA, which its children then cannot.
-void note_cuda_use() noexcept;
 bool cuda_was_used_before_fork() noexcept;
-/// Errors: DeviceError in a child of a process that has used CUDA.
-void check_cuda_after_fork();
+/// Remembers that this process uses CUDA, which its children then cannot. Errors: DeviceError in
+/// such a child.
+void use_cuda();
 /// The choice as the library gets it: in a child that cannot use CUDA, automatic means the CPU.
 Backend usable_backend(Backend backend);
 

@@ -159,7 +159,7 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params
                         std::uintptr_t stream) {
   if (jobs.empty()) return;
   const int device = jobs[0]->image->device();
-  check_cuda_after_fork();
+  use_cuda();
   if (params.backend == Backend::cpu ||
       (params.backend == Backend::cuda && params.device != device))
     fail_argument("the images are on cuda:", device, ", but device is another one");

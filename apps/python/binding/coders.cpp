@@ -7,7 +7,6 @@
 #include <span>
 
 #include "apps/python/binding/docs.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -59,7 +58,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const std::span room(reinterpret_cast<std::byte*>(memory.data),
                          static_cast<std::size_t>(memory.shape[0]));
     Result<EncodeReport> report =
-        without_gil([&] { return made->coders.host().encode(image.view(), room); });
+        without_gil([&] { return made->coders.host().encode(image.view, room); });
     return nb::int_(value_of(std::move(report)).bytes);
   }
 
@@ -84,7 +83,7 @@ void check_target(int device, int data_device, const DecodeParams& params) {
   if (device == kHost && data_device != kHost)
     fail_argument("data is in the memory of a GPU, so the picture goes there too: use to='device'");
   if (device == kHost) return;
-  check_cuda_after_fork();
+  use_cuda();
   if (params.backend == Backend::cpu)
     fail_argument("the picture goes to a GPU, but device is 'cpu'");
   if (params.backend == Backend::cuda && params.device != device)
@@ -197,62 +196,6 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
 };
 
 }  // namespace
-
-Encoder& Encoders::host() {
-  if (!host_) {
-    host_ = make_coder<Encoder>(params_);
-    stream = HostBuffer(preferred_memory(host_->backend()));
-  }
-  return *host_;
-}
-
-DeviceEncodeBox& Encoders::on_device(int device) {
-  check_cuda_after_fork();
-  if (params_.backend == Backend::cpu)
-    fail_argument("image is in the memory of a GPU, but device is 'cpu'");
-  if (params_.backend == Backend::cuda && params_.device != device)
-    fail_argument("image is on cuda:", device, ", but device is 'cuda:", params_.device, "'");
-  auto& box = on_device_[device];
-  if (!box) box = DeviceEncodeBox::make(params_, device);
-  return *box;
-}
-
-Status Encoders::encode_host(const Image& image) {
-  Encoder& encoder = host();
-  return encoder.encode(image.view(), stream).status();
-}
-
-Status Encoders::encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg) {
-  if (image.device() != kHost) {
-    jpeg = on_device(image.device()).encode(image, on);
-    return Status::ok();
-  }
-  Status status = without_gil([&] { return encode_host(image); });
-  if (status) jpeg = nb::bytes(stream.data(), stream.size());
-  return status;
-}
-
-void Encoders::set_quality(int quality) {
-  check(host().set_quality(quality));
-  params_.quality = quality;
-  on_device_.clear();
-}
-
-Decoder& Decoders::host() {
-  if (!host_) host_ = make_coder<Decoder>(params_);
-  return *host_;
-}
-
-Result<DecodeReport> Decoders::decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on) {
-  if (to.device == kHost) {
-    ZR_TRY(host().select(params_.scale, params_.region));
-    return host().decode(jpeg.bytes(), to.view);
-  }
-  auto& box = on_device_[to.device];
-  if (!box) box = DeviceDecodeBox::make(params_, to.device);
-  ZR_TRY(box->select(params_.scale, params_.region));
-  return box->decode(jpeg, to.view, on);
-}
 
 bool wants_device(nb::handle to, const DecodeParams& params) {
   if (to.is_none()) return params.backend == Backend::cuda;

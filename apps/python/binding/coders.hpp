@@ -17,6 +17,7 @@
 
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/options.hpp"
+#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 
@@ -33,14 +34,44 @@ class Encoders {
   explicit Encoders(const EncodeParams& params) : params_(params) {}
 
   /// Makes the encoder at the first call. Needs no GIL.
-  Encoder& host();
+  Encoder& host() {
+    if (!host_) {
+      host_ = make_coder<Encoder>(params_);
+      stream = HostBuffer(preferred_memory(host_->backend()));
+    }
+    return *host_;
+  }
   /// Errors: ArgumentError for another device than the encoder's.
-  DeviceEncodeBox& on_device(int device);
+  DeviceEncodeBox& on_device(int device) {
+    use_cuda();
+    if (params_.backend == Backend::cpu)
+      fail_argument("image is in the memory of a GPU, but device is 'cpu'");
+    if (params_.backend == Backend::cuda && params_.device != device)
+      fail_argument("image is on cuda:", device, ", but device is 'cuda:", params_.device, "'");
+    auto& box = on_device_[device];
+    if (!box) box = DeviceEncodeBox::make(params_, device);
+    return *box;
+  }
   /// Encodes into `stream`. Needs no GIL.
-  Status encode_host(const Image& image);
+  Status encode_host(const Image& image) {
+    Encoder& encoder = host();
+    return encoder.encode(image.view, stream).status();
+  }
   /// Errors of a picture in host memory are returned, all others thrown.
-  Status encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg);
-  void set_quality(int quality);
+  Status encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg) {
+    if (image.device() != kHost) {
+      jpeg = on_device(image.device()).encode(image, on);
+      return Status::ok();
+    }
+    Status status = without_gil([&] { return encode_host(image); });
+    if (status) jpeg = nb::bytes(stream.data(), stream.size());
+    return status;
+  }
+  void set_quality(int quality) {
+    check(host().set_quality(quality));
+    params_.quality = quality;
+    on_device_.clear();
+  }
   Backend backend() { return host().backend(); }
 
   HostBuffer stream;  ///< of encode_host(); read faster than new memory
@@ -55,14 +86,26 @@ class Decoders {
  public:
   explicit Decoders(const DecodeParams& params) : params_(params) {}
 
-  Decoder& host();
+  Decoder& host() {
+    if (!host_) host_ = make_coder<Decoder>(params_);
+    return *host_;
+  }
   /// For the pictures from here on.
   void select(const DecodeParams& params) {
     params_.scale = params.scale;
     params_.region = params.region;
   }
   /// Needs no GIL.
-  Result<DecodeReport> decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on);
+  Result<DecodeReport> decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on) {
+    if (to.device == kHost) {
+      ZR_TRY(host().select(params_.scale, params_.region));
+      return host().decode(jpeg.bytes(), to.view);
+    }
+    auto& box = on_device_[to.device];
+    if (!box) box = DeviceDecodeBox::make(params_, to.device);
+    ZR_TRY(box->select(params_.scale, params_.region));
+    return box->decode(jpeg, to.view, on);
+  }
   Backend backend() { return host().backend(); }
 
  private:

@@ -277,7 +277,7 @@ nb::object dlpack(const DeviceArray& array, nb::handle stream, nb::handle, nb::h
   std::int64_t consumer = 1;
   if (!stream.is_none() && !nb::try_cast(stream, consumer))
     fail(Errc::invalid_argument, "stream is no handle of a CUDA stream");
-  check_cuda_after_fork();
+  use_cuda();
   if (consumer != -1)
     check(order_streams(public_stream(array.block->stream), static_cast<std::uintptr_t>(consumer),
                         array.block->device));
@@ -285,7 +285,7 @@ nb::object dlpack(const DeviceArray& array, nb::handle stream, nb::handle, nb::h
 }
 
 nb::object to_numpy(const DeviceArray& array) {
-  check_cuda_after_fork();
+  use_cuda();
   const auto copy = std::make_shared<HostBuffer>();
   check(without_gil([&]() -> Status {
     ZR_TRY(copy->resize(array.shape.bytes()));
@@ -386,14 +386,14 @@ class EncodeBox final : public DeviceEncodeBox {
   EncodeBox(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
 
   nb::bytes encode(const Image& image, std::uintptr_t stream) override {
-    order_after(image.arrays(), stream);
-    if (is_large(image.view())) {
+    order_after(image.arrays, stream);
+    if (is_large(image.view)) {
       std::vector<nb::object> results(1);
-      to_bytes({&image.view(), 1}, stream, Signals::leave, results);
+      to_bytes({&image.view, 1}, stream, Signals::leave, results);
       if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
       return nb::borrow<nb::bytes>(results[0]);
     }
-    const std::size_t size = value_of(without_gil([&] { return run(image.view(), stream); }));
+    const std::size_t size = value_of(without_gil([&] { return run(image.view, stream); }));
     const nb::object jpeg = given_streams().next(static_cast<Py_ssize_t>(size));
     if (!jpeg.is_valid()) throw nb::python_error();
     std::memcpy(PyBytes_AsString(jpeg.ptr()), out_.data(), size);
@@ -407,10 +407,10 @@ class EncodeBox final : public DeviceEncodeBox {
     check_writable(size, "size_out");
     if (size.shape[0] != 8 || reinterpret_cast<std::uintptr_t>(size.data) % 8 != 0)
       fail_argument("size_out must be 8 bytes at an address that 8 divides");
-    order_after(image.arrays(), stream);
+    order_after(image.arrays, stream);
     check(without_gil([&] {
       const OnDevice current(device_);
-      return encoder_.encode(image.view(), reinterpret_cast<std::byte*>(out.data),
+      return encoder_.encode(image.view, reinterpret_cast<std::byte*>(out.data),
                              static_cast<std::size_t>(out.shape[0]),
                              reinterpret_cast<std::size_t*>(size.data), stream_of(stream));
     }));
@@ -421,8 +421,8 @@ class EncodeBox final : public DeviceEncodeBox {
     std::vector<nb::object> results(images.size());
     std::vector<ConstFrameView> frames;
     for (const Image* image : images) {
-      order_after(image->arrays(), stream);
-      frames.push_back(image->view());
+      order_after(image->arrays, stream);
+      frames.push_back(image->view);
     }
     to_bytes(frames, stream, Signals::handle, results);
     for (nb::object& result : results)
@@ -523,8 +523,7 @@ class DecodeBox final : public DeviceDecodeBox {
 /// A coder of the library for the device.
 template <typename Coder, typename Params>
 Coder make_on(Params params, int device) {
-  check_cuda_after_fork();
-  note_cuda_use();
+  use_cuda();
   params.backend = Backend::cuda;
   params.device = device;
   return value_of(Coder::create(params));
@@ -705,8 +704,7 @@ std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams params, int 
 
 Picture new_device_picture(PixelFormat format, int width, int height, int device,
                            std::uintptr_t stream, nb::handle stream_owner) {
-  check_cuda_after_fork();
-  note_cuda_use();
+  use_cuda();
   check(resolve_backend(Backend::cuda, device).status());
   DevicePlanes planes(format, width, height);
   check(planes.allocate(device, stream, stream == 0 ? &value_of(pool_of(device))->kept : nullptr));
@@ -721,8 +719,7 @@ void order_after(const std::vector<Array>& arrays, std::uintptr_t stream) {
 }
 
 int device_of_memory(const void* first, const void* last, const std::string& name) {
-  check_cuda_after_fork();
-  note_cuda_use();
+  use_cuda();
   const cudaPointerAttributes begin = attributes_of(first, name), end = attributes_of(last, name);
   if (begin.type == cudaMemoryTypeUnregistered || begin.type != end.type ||
       begin.device != end.device)
@@ -754,8 +751,7 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream)
 
 void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batch,
                             DecodeParams params, nb::handle stream_owner) {
-  check_cuda_after_fork();
-  note_cuda_use();
+  use_cuda();
   params.backend = Backend::cuda;
   check(resolve_backend(params.backend, params.device).status());
   const OnDevice current(params.device);

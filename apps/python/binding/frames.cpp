@@ -172,6 +172,103 @@ void want_huge_pages(const HostBuffer& memory) {
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
+void set_shape(Image& image, PixelFormat format, std::int64_t width, std::int64_t height) {
+  check_picture_size(width, height);
+  image.view.format = format;
+  image.view.width = static_cast<int>(width);
+  image.view.height = static_cast<int>(height);
+}
+
+/// One dimension: the planes one after another without gaps, as in a raw video.
+void take_flat(Image& image, const ImageHints& hints) {
+  if (!hints.format || !hints.size)
+    fail_frame("image has one dimension; then format= and size=(width, height) must be given");
+  set_shape(image, *hints.format, hints.size->first, hints.size->second);
+  Array& array = image.arrays.front();
+  make_direct(array, array.is_flat());
+  FrameView placed{image.view.format, image.view.width, image.view.height, {}, {}};
+  const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
+  image.view = placed;
+  if (at != array.shape[0])
+    fail_frame("image has ", array.shape[0], " bytes, but ", text_of(image.view.format),
+               " of this size has ", at);
+}
+
+/// Two dimensions with 3/2 as many rows: chroma below luma, as OpenCV and cameras have it.
+void take_stacked(Image& image, PixelFormat format) {
+  Array& array = image.arrays.front();
+  const std::int64_t width = array.shape[1], height = array.shape[0] / 3 * 2;
+  if (array.shape[0] % 3 != 0 || width % 2 != 0)
+    fail_frame("image has the shape ", shape_text(array),
+               "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
+  set_shape(image, format, width, height);
+  // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
+  PlaneView whole = plane_view(array);
+  make_direct(array,
+              whole.is_direct() && (format != PixelFormat::yuv420p || whole.row_stride == width));
+  whole = plane_view(array);
+  const std::int64_t step = whole.row_stride;
+  for (int p = 0; p < plane_count(format); ++p) {
+    const PlaneShape shape = plane_shape(format, p, image.view.width, image.view.height);
+    std::uint8_t* data = whole.data + (p == 0 ? 0 : height * step);
+    const std::int64_t row = p > 0 && format == PixelFormat::yuv420p ? step / 2 : step;
+    if (p == 2) data += height / 2 * row;
+    set_plane(image.view, p, {data, shape, row, shape.channels, 1});
+  }
+}
+
+/// An array of a packed or grey format: 2 dimensions, or 3 with the channels last.
+void take_single(Image& image, const ImageHints& hints) {
+  Array& array = image.arrays.front();
+  if (array.dimensions < 2)
+    fail_frame("image has the shape ", shape_text(array), ", but a picture has height and width");
+  const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
+  if (plane_count(format) > 1)
+    fail_frame(text_of(format), " has several planes; pass them as a tuple of arrays");
+  const PlaneView plane = plane_view(array);
+  const std::int64_t channels = plane_shape(format, 0, 2, 2).channels;
+  if (plane.shape.channels != channels)
+    fail_frame("image has the shape ", shape_text(array), ", but ", text_of(format), " has ",
+               channels, " bytes a pixel");
+  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
+  std::int64_t width = array.shape[1];
+  if (is_packed && width % 2 != 0)
+    fail_frame("image has an odd number of columns; packed 4:2:2 has pairs of them");
+  if (hints.size) {
+    const auto [wide, high] = *hints.size;
+    if ((wide != width && !(is_packed && wide + 1 == width)) || high != array.shape[0])
+      fail_frame("size= is not that of the array");
+    width = wide;
+  }
+  set_shape(image, format, width, array.shape[0]);
+  make_direct(array, plane.is_direct());
+  set_plane(image.view, 0, plane_view(array));
+}
+
+void take_planes(Image& image, const ImageHints& hints) {
+  for (const Array& array : image.arrays)
+    if (array.dimensions < 2)
+      fail_frame("a plane of image has the shape ", shape_text(array),
+                 ", but must have height and width");
+  const Array& luma = image.arrays.front();
+  check_picture_size(luma.shape[1], luma.shape[0]);
+  const PixelFormat format = hints.format ? *hints.format : guess_planar(image.arrays);
+  const int planes = plane_count(format);
+  if (static_cast<std::size_t>(planes) != image.arrays.size())
+    fail_frame(text_of(format), " has ", planes, " planes, image has ", image.arrays.size());
+  set_shape(image, format, hints.size && planes == 1 ? hints.size->first : luma.shape[1],
+            luma.shape[0]);
+  if (hints.size && *hints.size != std::pair(image.view.width, image.view.height))
+    fail_frame("size= is not that of the arrays");
+  for (int p = 0; p < planes; ++p) {
+    Array& array = image.arrays[static_cast<std::size_t>(p)];
+    const PlaneShape shape = plane_shape(format, p, image.view.width, image.view.height);
+    const std::string name = "plane " + std::to_string(p);
+    make_direct(array, view_as(array, shape, name).is_direct());
+    set_plane(image.view, p, view_as(array, shape, name));
+  }
+}
+
 }  // namespace
 
 PlaneShape plane_shape(PixelFormat format, int plane, int width, int height) {
@@ -228,117 +325,21 @@ ImageHints image_hints(nb::handle format, nb::handle size) {
 
 Image Image::from(nb::handle object, const ImageHints& hints, std::uintptr_t stream) {
   Image image;
-  image.arrays_ = arrays_from(object, "image", stream);
-  const Array& first = image.arrays_.front();
+  image.arrays = arrays_from(object, "image", stream);
+  const Array& first = image.arrays.front();
   const bool may_be_stacked = hints.format == PixelFormat::nv12 ||
                               hints.format == PixelFormat::nv21 ||
                               hints.format == PixelFormat::yuv420p;
   if (is_sequence(object))
-    image.take_planes(hints);
+    take_planes(image, hints);
   else if (first.dimensions == 1)
-    image.take_flat(hints);
+    take_flat(image, hints);
   else if (first.dimensions == 2 && may_be_stacked)
-    image.take_stacked(*hints.format);
+    take_stacked(image, *hints.format);
   else
-    image.take_single(hints);
-  check(validate(image.view_));
+    take_single(image, hints);
+  check(validate(image.view));
   return image;
-}
-
-void Image::set_shape(PixelFormat format, std::int64_t width, std::int64_t height) {
-  check_picture_size(width, height);
-  view_.format = format;
-  view_.width = static_cast<int>(width);
-  view_.height = static_cast<int>(height);
-}
-
-/// One dimension: the planes one after another without gaps, as in a raw video.
-void Image::take_flat(const ImageHints& hints) {
-  if (!hints.format || !hints.size)
-    fail_frame("image has one dimension; then format= and size=(width, height) must be given");
-  set_shape(*hints.format, hints.size->first, hints.size->second);
-  Array& array = arrays_.front();
-  make_direct(array, array.is_flat());
-  FrameView placed{view_.format, view_.width, view_.height, {}, {}};
-  const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
-  view_ = placed;
-  if (at != array.shape[0])
-    fail_frame("image has ", array.shape[0], " bytes, but ", text_of(view_.format),
-               " of this size has ", at);
-}
-
-/// Two dimensions with 3/2 as many rows: chroma below luma, as OpenCV and cameras have it.
-void Image::take_stacked(PixelFormat format) {
-  Array& array = arrays_.front();
-  const std::int64_t width = array.shape[1], height = array.shape[0] / 3 * 2;
-  if (array.shape[0] % 3 != 0 || width % 2 != 0)
-    fail_frame("image has the shape ", shape_text(array),
-               "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
-  set_shape(format, width, height);
-  // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
-  PlaneView whole = plane_view(array);
-  make_direct(array,
-              whole.is_direct() && (format != PixelFormat::yuv420p || whole.row_stride == width));
-  whole = plane_view(array);
-  const std::int64_t step = whole.row_stride;
-  for (int p = 0; p < plane_count(format); ++p) {
-    const PlaneShape shape = plane_shape(format, p, view_.width, view_.height);
-    std::uint8_t* data = whole.data + (p == 0 ? 0 : height * step);
-    const std::int64_t row = p > 0 && format == PixelFormat::yuv420p ? step / 2 : step;
-    if (p == 2) data += height / 2 * row;
-    set_plane(view_, p, {data, shape, row, shape.channels, 1});
-  }
-}
-
-/// An array of a packed or grey format: 2 dimensions, or 3 with the channels last.
-void Image::take_single(const ImageHints& hints) {
-  Array& array = arrays_.front();
-  if (array.dimensions < 2)
-    fail_frame("image has the shape ", shape_text(array), ", but a picture has height and width");
-  const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
-  if (plane_count(format) > 1)
-    fail_frame(text_of(format), " has several planes; pass them as a tuple of arrays");
-  const PlaneView plane = plane_view(array);
-  const std::int64_t channels = plane_shape(format, 0, 2, 2).channels;
-  if (plane.shape.channels != channels)
-    fail_frame("image has the shape ", shape_text(array), ", but ", text_of(format), " has ",
-               channels, " bytes a pixel");
-  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
-  std::int64_t width = array.shape[1];
-  if (is_packed && width % 2 != 0)
-    fail_frame("image has an odd number of columns; packed 4:2:2 has pairs of them");
-  if (hints.size) {
-    const auto [wide, high] = *hints.size;
-    if ((wide != width && !(is_packed && wide + 1 == width)) || high != array.shape[0])
-      fail_frame("size= is not that of the array");
-    width = wide;
-  }
-  set_shape(format, width, array.shape[0]);
-  make_direct(array, plane.is_direct());
-  set_plane(view_, 0, plane_view(array));
-}
-
-void Image::take_planes(const ImageHints& hints) {
-  for (const Array& array : arrays_)
-    if (array.dimensions < 2)
-      fail_frame("a plane of image has the shape ", shape_text(array),
-                 ", but must have height and width");
-  const Array& luma = arrays_.front();
-  check_picture_size(luma.shape[1], luma.shape[0]);
-  const PixelFormat format = hints.format ? *hints.format : guess_planar(arrays_);
-  const int planes = plane_count(format);
-  if (static_cast<std::size_t>(planes) != arrays_.size())
-    fail_frame(text_of(format), " has ", planes, " planes, image has ", arrays_.size());
-  set_shape(format, hints.size && planes == 1 ? hints.size->first : luma.shape[1], luma.shape[0]);
-  if (hints.size && *hints.size != std::pair(view_.width, view_.height))
-    fail_frame("size= is not that of the arrays");
-  for (int p = 0; p < planes; ++p) {
-    Array& array = arrays_[static_cast<std::size_t>(p)];
-    const PlaneShape shape = plane_shape(format, p, view_.width, view_.height);
-    const std::string name = "plane " + std::to_string(p);
-    make_direct(array, view_as(array, shape, name).is_direct());
-    set_plane(view_, p, view_as(array, shape, name));
-  }
 }
 
 Picture picture_in(nb::handle out, PixelFormat format, int width, int height,

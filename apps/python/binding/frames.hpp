@@ -82,24 +82,13 @@ struct ImageHints {
 ImageHints image_hints(nb::handle format, nb::handle size);
 
 /// A frame in the caller's memory. Planes whose strides the library does not take are copied.
-class Image {
- public:
+struct Image {
   /// Errors: TypeError, ArgumentError.
   static Image from(nb::handle object, const ImageHints& hints, std::uintptr_t stream = 0);
+  int device() const { return arrays.front().device; }
 
-  const ConstFrameView& view() const { return view_; }
-  int device() const { return arrays_.front().device; }
-  const std::vector<Array>& arrays() const { return arrays_; }
-
- private:
-  void take_flat(const ImageHints& hints);
-  void take_stacked(PixelFormat format);
-  void take_single(const ImageHints& hints);
-  void take_planes(const ImageHints& hints);
-  void set_shape(PixelFormat format, std::int64_t width, std::int64_t height);
-
-  std::vector<Array> arrays_;
-  ConstFrameView view_;
+  std::vector<Array> arrays;
+  ConstFrameView view;
 };
 
 /// A frame to decode into, and the object that Python gets for it.

@@ -75,7 +75,7 @@ nb::list list_devices() {
   const nb::object make = type_named("Device");
   nb::list list;
   if (cuda_was_used_before_fork()) return list;
-  note_cuda_use();
+  use_cuda();
   for (const DeviceInfo& d : cuda_devices())
     list.append(call_python(make, "cuda:" + std::to_string(d.index), d.name,
                             nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
@@ -122,14 +122,11 @@ static void bind_info(nb::module_& module) {
   module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"),
              "The CUDA devices; empty without a driver, a device, or a build with CUDA.");
   module.def("instruction_sets", &instruction_set_names,
-             nb::sig("def instruction_sets() -> list[str]"),
              "The CPU's instruction sets that this build has code for, the best one last.");
-  module.def("release_memory", &release_all, nb::sig("def release_memory() -> None"),
+  module.def("release_memory", &release_all,
              "Frees the coders, and the device and pinned memory, that are kept for the next calls "
              "of the functions.");
-  module.def(
-      "_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0,
-      nb::sig("def _pretend_devices(count: int, failing: int = -1, frames: int = 0) -> None"));
+  module.def("_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0);
   module.attr("version") = version();
 #ifdef ZERORUN_HAVE_CUDA
   module.attr("built_with_cuda") = true;

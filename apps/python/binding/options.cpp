@@ -141,24 +141,10 @@ struct Option {
   void (*set)(Params& params, nb::handle value, const char* key);
 };
 
-template <auto kMember, auto kParse, typename Params>
+/// Sets a member of the parameters, or a member of that.
+template <auto kParse, auto... kMember, typename Params>
 void set(Params& params, nb::handle value, const char* key) {
-  params.*kMember = kParse(value, key);
-}
-
-template <auto kMember, auto kParse>
-void set_size(EncodeParams& params, nb::handle value, const char* key) {
-  params.size.*kMember = kParse(value, key);
-}
-
-template <auto kMember, auto kParse, typename Params>
-void set_limit(Params& params, nb::handle value, const char* key) {
-  params.limits.*kMember = kParse(value, key);
-}
-
-template <auto kMember, auto kParse>
-void set_transform(TranscodeParams& params, nb::handle value, const char* key) {
-  params.transform.*kMember = kParse(value, key);
+  (params.*....*kMember) = kParse(value, key);
 }
 
 /// Degrees may also be a number.
@@ -188,60 +174,60 @@ void set_device(Params& params, nb::handle value, const char*) {
 
 using E = EncodeParams;
 constexpr Option<E> kEncodeOptions[] = {
-    {"quality", set<&E::quality, parse_int>},
-    {"subsampling", set<&E::subsampling, parse_subsampling>},
-    {"tune", set<&E::tune, parse_word<Tune>>},
-    {"effort", set<&E::effort, parse_word<Effort>>},
-    {"tables", set<&E::tables, parse_word<QuantTables>>},
-    {"huffman", set<&E::huffman, parse_word<HuffmanTables>>},
-    {"restart", set<&E::restart, restart_of>},
-    {"progressive", set<&E::progressive, parse_bool>},
-    {"target_size", set_size<&SizeGoal::target_bytes, parse_size>},
-    {"max_size", set_size<&SizeGoal::max_bytes, parse_size>},
-    {"target_psnr", set_size<&SizeGoal::target_psnr, parse_target>},
-    {"target_ssim", set_size<&SizeGoal::target_ssim, parse_target>},
-    {"luma_table", set<&E::luma_table, parse_table>},
-    {"chroma_table", set<&E::chroma_table, parse_table>},
-    {"jfif_header", set<&E::jfif_header, parse_bool>},
+    {"quality", set<parse_int, &E::quality>},
+    {"subsampling", set<parse_subsampling, &E::subsampling>},
+    {"tune", set<parse_word<Tune>, &E::tune>},
+    {"effort", set<parse_word<Effort>, &E::effort>},
+    {"tables", set<parse_word<QuantTables>, &E::tables>},
+    {"huffman", set<parse_word<HuffmanTables>, &E::huffman>},
+    {"restart", set<restart_of, &E::restart>},
+    {"progressive", set<parse_bool, &E::progressive>},
+    {"target_size", set<parse_size, &E::size, &SizeGoal::target_bytes>},
+    {"max_size", set<parse_size, &E::size, &SizeGoal::max_bytes>},
+    {"target_psnr", set<parse_target, &E::size, &SizeGoal::target_psnr>},
+    {"target_ssim", set<parse_target, &E::size, &SizeGoal::target_ssim>},
+    {"luma_table", set<parse_table, &E::luma_table>},
+    {"chroma_table", set<parse_table, &E::chroma_table>},
+    {"jfif_header", set<parse_bool, &E::jfif_header>},
     {"pixel_aspect", set_aspect},
-    {"segments", set<&E::segments, parse_segments>},
+    {"segments", set<parse_segments, &E::segments>},
     {"device", set_device<E>},
-    {"threads", set<&E::threads, parse_int>},
-    {"instruction_set", set<&E::instruction_set, parse_instruction_set>},
+    {"threads", set<parse_int, &E::threads>},
+    {"instruction_set", set<parse_instruction_set, &E::instruction_set>},
 };
 
 using D = DecodeParams;
 constexpr Option<D> kDecodeOptions[] = {
-    {"upsampling", set<&D::upsampling, parse_word<ChromaUpsampling>>},
-    {"scale", set<&D::scale, parse_int>},
-    {"region", set<&D::region, parse_region>},
-    {"strict", set<&D::strict, parse_bool>},
-    {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
-    {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
-    {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
+    {"upsampling", set<parse_word<ChromaUpsampling>, &D::upsampling>},
+    {"scale", set<parse_int, &D::scale>},
+    {"region", set<parse_region, &D::region>},
+    {"strict", set<parse_bool, &D::strict>},
+    {"max_pixels", set<parse_int64, &D::limits, &StreamLimits::max_pixels>},
+    {"max_scans", set<parse_int, &D::limits, &StreamLimits::max_scans>},
+    {"max_header_bytes", set<parse_int64, &D::limits, &StreamLimits::max_header_bytes>},
     {"device", set_device<D>},
-    {"threads", set<&D::threads, parse_int>},
-    {"instruction_set", set<&D::instruction_set, parse_instruction_set>},
+    {"threads", set<parse_int, &D::threads>},
+    {"instruction_set", set<parse_instruction_set, &D::instruction_set>},
 };
 
 using T = TranscodeParams;
 using L = LosslessTransform;
 constexpr Option<T> kTranscodeOptions[] = {
-    {"optimize", set<&T::optimize, parse_bool>},
-    {"scans", set<&T::scans, parse_word<ScanChoice>>},
-    {"restart", set<&T::restart_interval, parse_interval>},
-    {"rotate", set_transform<&L::rotate, parse_rotation>},
-    {"flip", set_transform<&L::flip, parse_word<Flip>>},
-    {"crop", set_transform<&L::crop, parse_region>},
-    {"gray", set_transform<&L::gray, parse_bool>},
-    {"edges", set_transform<&L::edges, parse_word<Edges>>},
-    {"verify", set<&T::verify, parse_bool>},
-    {"strict", set<&T::strict, parse_bool>},
-    {"max_pixels", set_limit<&StreamLimits::max_pixels, parse_int64>},
-    {"max_scans", set_limit<&StreamLimits::max_scans, parse_int>},
-    {"max_header_bytes", set_limit<&StreamLimits::max_header_bytes, parse_int64>},
-    {"threads", set<&T::threads, parse_int>},
-    {"instruction_set", set<&T::instruction_set, parse_instruction_set>},
+    {"optimize", set<parse_bool, &T::optimize>},
+    {"scans", set<parse_word<ScanChoice>, &T::scans>},
+    {"restart", set<parse_interval, &T::restart_interval>},
+    {"rotate", set<parse_rotation, &T::transform, &L::rotate>},
+    {"flip", set<parse_word<Flip>, &T::transform, &L::flip>},
+    {"crop", set<parse_region, &T::transform, &L::crop>},
+    {"gray", set<parse_bool, &T::transform, &L::gray>},
+    {"edges", set<parse_word<Edges>, &T::transform, &L::edges>},
+    {"verify", set<parse_bool, &T::verify>},
+    {"strict", set<parse_bool, &T::strict>},
+    {"max_pixels", set<parse_int64, &T::limits, &StreamLimits::max_pixels>},
+    {"max_scans", set<parse_int, &T::limits, &StreamLimits::max_scans>},
+    {"max_header_bytes", set<parse_int64, &T::limits, &StreamLimits::max_header_bytes>},
+    {"threads", set<parse_int, &T::threads>},
+    {"instruction_set", set<parse_instruction_set, &T::instruction_set>},
 };
 
 template <typename Params, std::size_t N>

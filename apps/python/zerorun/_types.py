@@ -1,9 +1,9 @@
 # Values that the package returns.
 # SPDX-License-Identifier: MIT
-"""Plain values: headers of streams, reports of decoders, results of frames in flight."""
+"""Headers of streams, reports of decoders, results of frames in flight, and the iterator over these."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, Iterator, NamedTuple, Optional, Tuple
 
 from ._errors import Error
 
@@ -68,6 +68,31 @@ class Coded(NamedTuple):
     tag: Any  # As given to submit()
     value: Any  # The bytes or the array(s); None after an error
     error: Optional[Error]  # None if all is well
+
+
+class Mapped:
+    """Inputs into a coder and its results out, in order. An error leaves next(), which may be called again."""
+
+    def __init__(self, coder: Any, inputs: Iterable[Any]) -> None:
+        self._coder = coder
+        self._inputs = iter(inputs)
+        self._ended = False
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        coder = self._coder
+        while not self._ended and coder.in_flight < coder.depth:
+            for item in self._inputs:
+                coder.submit(item)
+                break
+            else:
+                self._ended = True
+        coded = next(coder)
+        if coded.error is not None:
+            raise coded.error
+        return coded.value
 
 
 class VideoInfo(NamedTuple):

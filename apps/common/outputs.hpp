@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,18 @@ class OtherSizes {
 
  private:
   std::int64_t left_out_ = 0;
+};
+
+/// Grey frames among frames in colour, or the reverse, in a stream that began with the other kind.
+struct OtherKinds {
+  std::optional<bool> begins_grey = {};
+  std::int64_t others = 0;
+  void add(bool is_grey) noexcept {
+    if (!begins_grey) begins_grey = is_grey;
+    if (is_grey != *begins_grey) ++others;
+  }
+  /// A line that ends with `does`; empty if there is none, or OUTPUT is no stream.
+  std::string note(const io::Location& output, const char* does) const;
 };
 
 /// Keeps sixteen bytes per coded frame.

@@ -281,6 +281,7 @@ class CopyRun {
     job.out.time = job.in.time;
     other_size_.close_gap(job.out);
     ZR_TRY(sink_->commit(job.out));
+    if (kind) kinds_.add(kind->components == 1);
     ++counts_.frames;
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
     source_bytes_ += static_cast<std::int64_t>(job.source_bytes);
@@ -329,6 +330,8 @@ class CopyRun {
                        {"recoding", recoding_json()}});
     if (const std::string notice = source_->notice(); !notice.empty()) console::note(notice);
     note_output(output_, *sink_);
+    if (const std::string note = kinds_.note(output_, "; each stays as it is"); !note.empty())
+      console::note(note);
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
     if (has_untold_orientation_)
@@ -373,6 +376,7 @@ class CopyRun {
   Exit write_side_ = Exit::output;  // which side an error of write() is about
   int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
   OtherSizes other_size_;
+  OtherKinds kinds_;
   std::optional<Recoder> recoder_;  // null: streams are copied as they are
   std::int64_t source_bytes_ = 0;
   bool is_field_ = false, swaps_sides_ = false;

@@ -490,6 +490,7 @@ class EncodeRun : FrameCommand {
     if (options_.shard_run)
       options_.shard_run->describe_next(job.width, job.height, job.source_hash);
     ZR_TRY(sink_->commit(job.out));
+    if (job.frame().width() != 0) kinds_.add(job.frame().format() == PixelFormat::gray8);
     if (stats_)
       stats_->add({.index = frame_index(),
                    .pts = job.in.time.pts,
@@ -531,6 +532,8 @@ class EncodeRun : FrameCommand {
                       ": every frame was read back and has the bytes that were coded");
     }
     std::vector<std::string> notes;
+    if (const std::string note = kinds_.note(output_, "; each stays as it is"); !note.empty())
+      notes.push_back(note);
     if (const std::string what = content_->left_out(); !what.empty())
       notes.push_back(fmt::format("{}: {} of {} is too long for JPEG and is left out", output_.name,
                                   what, input_name()));
@@ -553,6 +556,7 @@ class EncodeRun : FrameCommand {
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;
   OtherSizes other_size_;
+  OtherKinds kinds_;
   std::optional<EncodeContent> content_;
   ToSrgb to_srgb_;
   std::optional<RateControl> rate_;  // with --bitrate

@@ -55,7 +55,9 @@ class ShardRun {
   bool has_all_frames() const noexcept { return has_all_; }
   /// Frames of the input from one frame of the shard to the next.
   std::int64_t step() const noexcept { return wanted_.span.step; }
-  ShardKind kind() const noexcept { return wanted_.kind; }
+  /// The input as it was given, and whether the shard, or what is left of it, begins later.
+  const InputOptions& whole_input() const noexcept { return input_; }
+  bool begins_later() const noexcept { return options_.input.range.first != input_.range.first; }
 
   /// The sink of the shard, once the first frame is known. `native` is the format of that frame.
   /// Errors: those of writing; unsupported_output where the first frame does not fit to those that

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,14 +52,11 @@ class OtherSizes {
 
 /// Grey frames among frames in colour, or the reverse, in a stream that began with the other kind.
 struct OtherKinds {
-  std::optional<bool> begins_grey = {};
+  bool begins_grey = false;
   std::int64_t others = 0;
-  void add(bool is_grey) noexcept {
-    if (!begins_grey) begins_grey = is_grey;
-    if (is_grey != *begins_grey) ++others;
-  }
-  /// A line that ends with `does`; empty if there is none, or OUTPUT is no stream.
-  std::string note(const io::Location& output, const char* does) const;
+  void add(bool is_grey) noexcept { others += is_grey == begins_grey ? 0 : 1; }
+  /// Prints a line, which ends with `does`, where `output` is one stream.
+  void tell(const io::Location& output, const char* does) const;
 };
 
 /// Keeps sixteen bytes per coded frame.

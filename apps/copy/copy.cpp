@@ -179,6 +179,7 @@ class CopyRun {
     const std::vector<std::byte>& jpeg = first_->in.item;
     const auto kind = io::jpeg_kind(jpeg);
     if (!kind) fail(Exit::input, first_->name() + ": there is no frame header (SOF)");
+    kinds_.begins_grey = kind->components == 1;
     width_ = sink.width = kind->width;
     height_ = sink.height = kind->height;
     const auto stream = inspect(jpeg, StreamLimits::any_size());
@@ -330,8 +331,7 @@ class CopyRun {
                        {"recoding", recoding_json()}});
     if (const std::string notice = source_->notice(); !notice.empty()) console::note(notice);
     note_output(output_, *sink_);
-    if (const std::string note = kinds_.note(output_, "; each stays as it is"); !note.empty())
-      console::note(note);
+    kinds_.tell(output_, "; each stays as it is");
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
     if (has_untold_orientation_)

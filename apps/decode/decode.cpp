@@ -83,14 +83,15 @@ class DecodeInput {
     if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);
     read_first();
     read_shape();
-    if (!options.shard_run || !options.shard_run->begins_later() || for_images) return;
+    if (!options.shard_run || for_images ||
+        input_.range.first == options.shard_run->whole_input().range.first)
+      return;
     DecodeOptions whole = options;  // its first frame says what a stream is
     whole.input = options.shard_run->whole_input();
-    whole.shard_run.reset();
     const DecodeInput first(whole, device, for_images);
     width_ = first.width_;
     height_ = first.height_;
-    kind_ = first.native_;
+    native_ = first.native_;
   }
 
   /// Frames after the first one get memory of this kind.
@@ -101,7 +102,7 @@ class DecodeInput {
   bool has_packets() const noexcept { return packets_ != nullptr; }
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
-  PixelFormat native_format() const noexcept { return kind_.value_or(native_); }
+  PixelFormat native_format() const noexcept { return native_; }
   /// Of frames; the decoder reports on each packet.
   std::int64_t concealed_frames() const { return frames_ ? frames_->concealed_frames() : 0; }
 
@@ -109,7 +110,7 @@ class DecodeInput {
   /// is grey or RGB as it is stored. Files of a sequence may have other formats than the first one.
   void want_format(PixelFormat format) {
     wanted_ = format;
-    const bool may_change = !for_images_ && !is_read_once(input_) && info().frame_count != 1 &&
+    const bool may_change = !for_images_ && !is_read_once(input_) &&
                             info().container.find("image") != std::string::npos;
     if (packets_ || (format == native_ && !may_change)) return;
     if (is_read_once(input_)) {
@@ -251,7 +252,6 @@ class DecodeInput {
   std::int64_t step_;
   int width_ = 0, height_ = 0;
   PixelFormat native_ = PixelFormat::yuv420p, wanted_ = native_;
-  std::optional<PixelFormat> kind_;  // if not that of the first frame that is read
 };
 
 /// For pictures alone: planes and YUV4MPEG2 are written as they are stored. Thread-safe.
@@ -426,7 +426,6 @@ class DecodeRun : FrameCommand {
     }
     wanted_ = sink_->wanted_format(feed_->native_format());
     kinds_.begins_grey = feed_->native_format() == PixelFormat::gray8;
-    follows_kind_ = is_images(output_);
     const std::string kind = output_kind(output_);
     if (!io::is_measuring_output(output_) && (kind == "yuv" || kind == "raw" || kind == "rgb"))
       note_raw_range(output_.name, options_.raw_format, wanted_);
@@ -455,7 +454,7 @@ class DecodeRun : FrameCommand {
 
   /// Pictures are grey or RGB each by itself, if the format of OUTPUT holds both.
   PixelFormat format_of(const DecodeJob& job) const {
-    if (!follows_kind_) return wanted_;
+    if (!finish_) return wanted_;
     const auto kind = io::jpeg_kind(job.jpeg());
     return sink_->wanted_format(kind && kind->components == 1 ? PixelFormat::gray8
                                                               : PixelFormat::rgb24);
@@ -540,10 +539,7 @@ class DecodeRun : FrameCommand {
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
     if (const std::string notice = feed_->notice(); !notice.empty()) notes.push_back(notice);
-    if (const std::string note =
-            kinds_.note(output_, ", and are converted to its kind; pictures keep each as it is");
-        !note.empty())
-      notes.push_back(note);
+    kinds_.tell(output_, ", and are converted to its kind; pictures keep each as it is");
     if (finish_ && finish_->had_content() && !io::can_embed(output_kind(output_)))
       notes.push_back(
           fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
@@ -560,7 +556,6 @@ class DecodeRun : FrameCommand {
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<PictureFinish> finish_;  // of pictures
   io::InkDecoder inks_;
-  bool follows_kind_ = false;
   OtherKinds kinds_;  // of JPEG
 };
 

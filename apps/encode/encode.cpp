@@ -404,6 +404,7 @@ class EncodeRun : FrameCommand {
   void open_output() {
     note_cut_input(input_name(), info());
     const Frame& frame = feed_->first.item;
+    kinds_.begins_grey = frame.format() == PixelFormat::gray8;
     sink_options_ = sink_options(info(), options_.output, frame.width(), frame.height());
     sink_options_.coded_format = coded_format();
     sink_options_.first_frame = options_.input.range.first;
@@ -532,8 +533,7 @@ class EncodeRun : FrameCommand {
                       ": every frame was read back and has the bytes that were coded");
     }
     std::vector<std::string> notes;
-    if (const std::string note = kinds_.note(output_, "; each stays as it is"); !note.empty())
-      notes.push_back(note);
+    kinds_.tell(output_, "; each stays as it is");
     if (const std::string what = content_->left_out(); !what.empty())
       notes.push_back(fmt::format("{}: {} of {} is too long for JPEG and is left out", output_.name,
                                   what, input_name()));

@@ -77,6 +77,13 @@ void OtherSizes::close_gap(io::Outgoing& out) const noexcept {
   if (out.time.duration == 1) out.time.pts -= left_out_;
 }
 
+void OtherKinds::tell(const io::Location& output, const char* does) const {
+  if (others == 0 || is_images(output) || io::is_measuring_output(output)) return;
+  console::note(fmt::format("{}: {} frame{} {}, unlike the first one{}", output.name, others,
+                            others == 1 ? " is" : "s are", begins_grey ? "in colour" : "grey",
+                            does));
+}
+
 void Verifier::add(std::span<const std::byte> jpeg) {
   frames_.push_back({xxh3(jpeg), jpeg.size()});
 }

@@ -50,6 +50,15 @@ class OtherSizes {
   std::int64_t left_out_ = 0;
 };
 
+/// Grey frames among frames in colour, or the reverse, in a stream that began with the other kind.
+struct OtherKinds {
+  bool begins_grey = false;
+  std::int64_t others = 0;
+  void add(bool is_grey) noexcept { others += is_grey == begins_grey ? 0 : 1; }
+  /// Prints a line, which ends with `does`, where `output` is one stream.
+  void tell(const io::Location& output, const char* does) const;
+};
+
 /// Keeps sixteen bytes per coded frame.
 class Verifier {
  public:

@@ -179,6 +179,7 @@ class CopyRun {
     const std::vector<std::byte>& jpeg = first_->in.item;
     const auto kind = io::jpeg_kind(jpeg);
     if (!kind) fail(Exit::input, first_->name() + ": there is no frame header (SOF)");
+    kinds_.begins_grey = kind->components == 1;
     width_ = sink.width = kind->width;
     height_ = sink.height = kind->height;
     const auto stream = inspect(jpeg, StreamLimits::any_size());
@@ -279,6 +280,7 @@ class CopyRun {
     job.out.time = job.in.time;
     other_size_.close_gap(job.out);
     ZR_TRY(sink_->commit(job.out));
+    if (kind) kinds_.add(kind->components == 1);
     ++counts_.frames;
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
     source_bytes_ += static_cast<std::int64_t>(job.source_bytes);
@@ -330,6 +332,7 @@ class CopyRun {
     if (info().missing_bytes == 0 && counts_.frames > 0 && !io::has_end_of_image(last_))
       console::note(name() + ": the last image has no end (EOI), so it may be cut short");
     note_output(output_, *sink_);
+    kinds_.tell(output_, "; each stays as it is");
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
     if (has_untold_orientation_)
@@ -375,6 +378,7 @@ class CopyRun {
   Exit write_side_ = Exit::output;  // which side an error of write() is about
   int orientation_ = 1;  // of the pictures that are written, where it is not theirs already
   OtherSizes other_size_;
+  OtherKinds kinds_;
   std::optional<Recoder> recoder_;  // null: streams are copied as they are
   std::int64_t source_bytes_ = 0;
   bool is_field_ = false, swaps_sides_ = false;

@@ -83,7 +83,15 @@ class DecodeInput {
     if (!packets_) open_frames(wants_rgb ? std::optional(PixelFormat::rgb24) : std::nullopt);
     read_first();
     read_shape();
-    if (!strict_) note_cut_input(input_.name, info());
+    if (!options.shard_run || for_images ||
+        input_.range.first == options.shard_run->whole_input().range.first)
+      return;
+    DecodeOptions whole = options;  // its first frame says what a stream is
+    whole.input = options.shard_run->whole_input();
+    const DecodeInput first(whole, device, for_images);
+    width_ = first.width_;
+    height_ = first.height_;
+    native_ = first.native_;
   }
 
   /// Frames after the first one get memory of this kind.
@@ -99,10 +107,12 @@ class DecodeInput {
   std::int64_t concealed_frames() const { return frames_ ? frames_->concealed_frames() : 0; }
 
   /// Makes frames come in this format. Packets get it from their decoder. For pictures each frame
-  /// is grey or RGB as it is stored.
+  /// is grey or RGB as it is stored. Files of a sequence may have other formats than the first one.
   void want_format(PixelFormat format) {
     wanted_ = format;
-    if (packets_ || format == native_) return;
+    const bool may_change = !for_images_ && !is_read_once(input_) &&
+                            info().container.find("image") != std::string::npos;
+    if (packets_ || (format == native_ && !may_change)) return;
     if (is_read_once(input_)) {
       if (for_images_) return;  // grey or RGB already, which the sink converts if it has to
       fail(Exit::input,
@@ -361,6 +371,7 @@ class DecodeRun : FrameCommand {
     check_usage();
     start_device(Work::decode);
     feed_ = std::make_shared<DecodeInput>(options_, device_->for_source(), is_images(output_));
+    if (!options_.strict) note_cut_input(input_name(), feed_->info());
     backend_ = device_->finish();
     feed_->use_memory(preferred_memory(backend_));
     const signals::Graceful graceful;
@@ -416,8 +427,7 @@ class DecodeRun : FrameCommand {
                       output_.name, feed_->info().mirrored ? "mirror them and " : "", degrees));
     }
     wanted_ = sink_->wanted_format(feed_->native_format());
-    is_measuring_ = io::is_measuring_output(output_);
-    follows_kind_ = is_images(output_);
+    kinds_.begins_grey = feed_->native_format() == PixelFormat::gray8;
     const std::string kind = output_kind(output_);
     if (!io::is_measuring_output(output_) && (kind == "yuv" || kind == "raw" || kind == "rgb"))
       note_raw_range(output_.name, options_.raw_format, wanted_);
@@ -446,18 +456,10 @@ class DecodeRun : FrameCommand {
 
   /// Pictures are grey or RGB each by itself, if the format of OUTPUT holds both.
   PixelFormat format_of(const DecodeJob& job) const {
-    if (!follows_kind_) return wanted_;
+    if (!finish_) return wanted_;
     const auto kind = io::jpeg_kind(job.jpeg());
     return sink_->wanted_format(kind && kind->components == 1 ? PixelFormat::gray8
                                                               : PixelFormat::rgb24);
-  }
-
-  /// Counts frames that are converted to the kind of the first one.
-  void count_other_kind(const DecodeJob& job) {
-    if (follows_kind_ || is_measuring_) return;
-    const auto kind = feed_->has_packets() ? io::jpeg_kind(job.jpeg()) : std::nullopt;
-    if (!first_components_) first_components_ = kind ? kind->components : 0;
-    if (kind && kind->components != *first_components_) ++of_other_kind_;
   }
 
   Result<DecodeReport> decode_stream(Decoder& decoder, DecodeJob& job) {
@@ -510,8 +512,8 @@ class DecodeRun : FrameCommand {
     if (options_.shard_run)
       options_.shard_run->describe_next(job.frame().width(), job.frame().height(), job.source_hash);
     ZR_TRY(sink_->commit(job.out));
-    count_other_kind(job);
     if (feed_->has_packets()) {
+      if (const auto kind = io::jpeg_kind(job.jpeg())) kinds_.add(kind->components == 1);
       summary_.times.add(job.microseconds);
       if (!job.report.first_problem)
         console::detail(fmt::format("{}: frame {}: {}", job.name(), frame_index(),
@@ -539,12 +541,7 @@ class DecodeRun : FrameCommand {
           summary_.concealed_frames, summary_.frames, summary_.frames == 1 ? "" : "s",
           summary_.concealed_frames == 1 ? "is" : "are"));
     if (const std::string notice = feed_->notice(); !notice.empty()) notes.push_back(notice);
-    if (of_other_kind_ > 0)
-      notes.push_back(
-          fmt::format("{}: {} of {} frames of {} are {} and were converted to the kind of "
-                      "the first one; pictures keep each as it is",
-                      output_.name, of_other_kind_, summary_.frames, input_name(),
-                      *first_components_ == 1 ? "in colour" : "grey"));
+    kinds_.tell(output_, ", and are converted to its kind; pictures keep each as it is");
     if (finish_ && finish_->had_content() && !io::can_embed(output_kind(output_)))
       notes.push_back(
           fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
@@ -564,9 +561,7 @@ class DecodeRun : FrameCommand {
   std::unique_ptr<io::FrameSink> sink_;
   std::optional<PictureFinish> finish_;  // of pictures
   io::InkDecoder inks_;
-  bool follows_kind_ = false, is_measuring_ = false;
-  std::optional<int> first_components_;
-  std::int64_t of_other_kind_ = 0;
+  OtherKinds kinds_;  // of JPEG
 };
 
 }  // namespace

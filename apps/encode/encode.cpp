@@ -405,6 +405,7 @@ class EncodeRun : FrameCommand {
   void open_output() {
     note_cut_input(input_name(), info());
     const Frame& frame = feed_->first.item;
+    kinds_.begins_grey = frame.format() == PixelFormat::gray8;
     sink_options_ = sink_options(info(), options_.output, frame.width(), frame.height());
     sink_options_.coded_format = coded_format();
     sink_options_.first_frame = options_.input.range.first;
@@ -491,6 +492,7 @@ class EncodeRun : FrameCommand {
     if (options_.shard_run)
       options_.shard_run->describe_next(job.width, job.height, job.source_hash);
     ZR_TRY(sink_->commit(job.out));
+    if (job.frame().width() != 0) kinds_.add(job.frame().format() == PixelFormat::gray8);
     if (stats_)
       stats_->add({.index = frame_index(),
                    .pts = job.in.time.pts,
@@ -532,6 +534,7 @@ class EncodeRun : FrameCommand {
                       ": every frame was read back and has the bytes that were coded");
     }
     std::vector<std::string> notes;
+    kinds_.tell(output_, "; each stays as it is");
     if (const std::string what = content_->left_out(); !what.empty())
       notes.push_back(fmt::format("{}: {} of {} is too long for JPEG and is left out", output_.name,
                                   what, input_name()));
@@ -554,6 +557,7 @@ class EncodeRun : FrameCommand {
   std::unique_ptr<io::PacketSink> sink_;
   Verifier verifier_;
   OtherSizes other_size_;
+  OtherKinds kinds_;
   std::optional<EncodeContent> content_;
   ToSrgb to_srgb_;
   std::optional<RateControl> rate_;  // with --bitrate

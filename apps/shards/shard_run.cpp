@@ -173,11 +173,6 @@ FrameCount count_frames(const InputOptions& input) {
   }
 }
 
-bool has_frames(const InputOptions& input) {
-  const auto more = open_any(input).next();
-  return more && *more;
-}
-
 nlohmann::ordered_json input_identity(const InputOptions& input, const FrameSpan& span) {
   struct stat info {};
   const bool is_file =
@@ -384,7 +379,8 @@ bool ShardRun::has_rest() const {
   rest.range = {input_.range.first + wanted_.span.first +
                     (writer_ ? writer_->frames() : static_cast<std::int64_t>(open_.frames.size())),
                 -1};
-  return has_frames(rest);
+  const auto more = open_any(rest).next();
+  return more && *more;
 }
 
 Status ShardRun::begin(const io::SinkOptions& options, const std::string& format) {

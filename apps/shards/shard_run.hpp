@@ -30,9 +30,6 @@ struct FrameCount {
 /// without an index are read for it once. Ends the command on errors.
 FrameCount count_frames(const InputOptions& input);
 
-/// True if there is a frame within --frames.
-bool has_frames(const InputOptions& input);
-
 /// Path, size and time of the file, or of the files of `span` in a sequence. What its bytes were
 /// stands in the manifest (input_hash()).
 nlohmann::ordered_json input_identity(const InputOptions& input, const FrameSpan& span);
@@ -55,7 +52,7 @@ class ShardRun {
   bool has_all_frames() const noexcept { return has_all_; }
   /// Frames of the input from one frame of the shard to the next.
   std::int64_t step() const noexcept { return wanted_.span.step; }
-  ShardKind kind() const noexcept { return wanted_.kind; }
+  const InputOptions& whole_input() const noexcept { return input_; }
 
   /// The sink of the shard, once the first frame is known. `native` is the format of that frame.
   /// Errors: those of writing; unsupported_output where the first frame does not fit to those that

@@ -124,6 +124,7 @@ struct Foreign {
   const char* after;
 };
 using namespace std::string_view_literals;
+constexpr Foreign kCameraRaw{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""};
 constexpr std::array kForeign{
     Foreign{4, "ftyphei"sv, "HEIC", "heif-convert ", " picture.png"},
     Foreign{4, "ftyphev"sv, "HEIC", "heif-convert ", " picture.png"},
@@ -137,10 +138,26 @@ constexpr std::array kForeign{
     Foreign{4, "jP  \r\n"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
     Foreign{0, "\xFF\x4F\xFF\x51"sv, "JPEG 2000", "opj_decompress -i ", " -o picture.png"},
     Foreign{8, "CR\2"sv, "camera RAW", "dcraw_emu -T ", ""},
-    Foreign{0, "IIRO"sv, "camera RAW", "dcraw_emu -T ", ""},
+    kCameraRaw,
+    Foreign{0, "IIRS"sv, "camera RAW", "dcraw_emu -T ", ""},
+    Foreign{0, "MMOR"sv, "camera RAW", "dcraw_emu -T ", ""},
     Foreign{0, "IIU\0"sv, "camera RAW", "dcraw_emu -T ", ""},
     Foreign{0, "FUJIFILMCCD-RAW"sv, "camera RAW", "dcraw_emu -T ", ""},
 };
+
+/// A word for a shell.
+std::string quoted(std::string name) {
+  if (name.find_first_of(" \t\n\"#$&'()*;<>?[\\]`{|}~!") == std::string::npos) return name;
+  for (std::size_t at = 0; (at = name.find('\'', at)) != std::string::npos; at += 4)
+    name.replace(at, 1, "'\\''");
+  return "'" + name + "'";
+}
+
+std::string sentence_about(const Foreign& format, const std::string& name,
+                           const char* does = "` converts it") {
+  return "it is " + std::string(format.what) + ", which is not supported; `" + format.before +
+         quoted(name) + format.after + does;
+}
 
 }  // namespace
 
@@ -377,20 +394,18 @@ std::string format_of(const Location& location) {
 }
 
 std::string foreign_format(std::string_view head, const std::string& name) {
-  const auto text = [&](const Foreign& format, const char* does = "` converts it") {
-    return "it is " + std::string(format.what) + ", which is not supported; `" + format.before +
-           name + format.after + does;
-  };
   for (const Foreign& format : kForeign)
     if (head.size() > format.at && head.substr(format.at).starts_with(format.magic))
-      return text(format);
+      return sentence_about(format, name);
   constexpr char kAnimation = 0x02;  // WebP container specification, VP8X
   if (head.size() > 20 && head.starts_with("RIFF") && head.substr(8).starts_with("WEBPVP8X") &&
       (head[20] & kAnimation) != 0)
-    return text({0, {}, "an animated WebP", "webpmux -get frame 1 ", " -o picture.webp"},
-                "` takes its first picture out");
+    return sentence_about({0, {}, "an animated WebP", "webpmux -get frame 1 ", " -o picture.webp"},
+                          name, "` takes its first picture out");
   return {};
 }
+
+std::string camera_raw(const std::string& name) { return sentence_about(kCameraRaw, name); }
 
 bool is_raw_mjpeg(const std::string& format) {
   return format == "mjpeg" || format == "mjpg" || format == "mjpe";

@@ -79,6 +79,8 @@ std::string format_of(const Location& location);
 /// convert, by their first bytes (kForeignBytes are enough); empty for all others.
 std::string foreign_format(std::string_view head, const std::string& name);
 inline constexpr std::size_t kForeignBytes = 32;
+/// The same for camera RAW, which may look like TIFF.
+std::string camera_raw(const std::string& name);
 
 bool is_raw_mjpeg(const std::string& format);
 bool is_jpeg_file(const std::string& format);

@@ -1,6 +1,7 @@
 // Sources: readers with the range, rate and pixel format that the caller asked for.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -186,6 +187,13 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
   }
 
   std::int64_t concealed_frames() const override { return reader_->concealed_frames(); }
+  std::string notice() const override {
+    const std::int64_t grey = grey_, coloured = coloured_;
+    if (!changes_kind_ || grey == 0 || coloured == 0) return reader_->notice();
+    return "of the pictures " + std::to_string(grey) + " are grey and " + std::to_string(coloured) +
+           " in colour; all were converted to " +
+           std::string(name(options_.pixel_format.value_or(info_.format)));
+  }
 
  private:
   /// Memory of a thread that converts a frame.
@@ -281,7 +289,10 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
 
   /// Converts a frame that is loaded already.
   Status convert(FrameWork& work) {
-    if (work.item.format() == asked_format(options_, work.item.format())) return Status::ok();
+    if (work.item.format() == asked_format(options_, work.item.format())) {
+      ++(work.item.format() == PixelFormat::gray8 ? grey_ : coloured_);
+      return Status::ok();
+    }
     const std::shared_ptr<Scratch> scratch = scratches_.borrow();
     std::swap(work.item, scratch->unconverted);
     if (const HostMemory memory = scratch->unconverted.memory(); work.item.memory() != memory)
@@ -291,6 +302,9 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
 
   Status convert(Scratch& scratch, Frame& out) {
     const PixelFormat format = asked_format(options_, scratch.unconverted.format());
+    const bool is_grey = scratch.unconverted.format() == PixelFormat::gray8;
+    ++(is_grey ? grey_ : coloured_);
+    if (is_grey != (format == PixelFormat::gray8)) changes_kind_ = true;
     if (scratch.unconverted.format() == format) return hand_over(scratch.unconverted, out);
     return scratch.converter.convert(std::as_const(scratch.unconverted).view(), format, out);
   }
@@ -298,6 +312,9 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
   SourceOptions options_;
   Pool<Scratch> scratches_;
   Frame last_;  // what BrokenFrames::hold repeats
+  // Of frames that are to be of one format.
+  std::atomic<std::int64_t> grey_ = 0, coloured_ = 0;
+  std::atomic<bool> changes_kind_ = false;
 };
 
 class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet> {

@@ -162,6 +162,25 @@ std::vector<std::uint32_t> picture_directories(ByteSpan file) {
   return found;
 }
 
+bool is_camera_raw(ByteSpan file) {
+  constexpr std::uint32_t kColourFilters = 32803, kMost = 16;  // TIFF/EP; directories below
+  const auto header = read_header(file);
+  if (!header) return false;
+  const auto entries = read_directory(file, header->little, header->first_directory);
+  const auto has_filters = [&](const Entry& entry) {
+    return entry.tag == kPhotometric && entry.integer(header->little) == kColourFilters;
+  };
+  for (const Entry& entry : entries) {
+    if (entry.tag == kDngVersion || has_filters(entry)) return true;
+    if (entry.tag != kSubDirectories) continue;
+    for (std::uint32_t i = 0; i < std::min(entry.count, kMost); ++i)
+      if (const auto at = entry.integer(header->little, i);
+          at && std::ranges::any_of(read_directory(file, header->little, *at), has_filters))
+        return true;
+  }
+  return false;
+}
+
 void choose_directory(std::uint32_t at, std::span<std::uint8_t> file) {
   const auto header = read_header(file);
   const auto count = header ? number(file, at, 2, header->little) : std::nullopt;

@@ -17,12 +17,14 @@ enum Tag : std::uint16_t {
   kBitsPerSample = 258,
   kPhotometric = 262,
   kOrientation = 274,
+  kSubDirectories = 330,
   kExtraSamples = 338,
   kXmp = 700,
   kIcc = 34675,
   kExifDirectory = 34665,
   kGpsDirectory = 34853,
   kInteroperability = 40965,
+  kDngVersion = 50706,
 };
 
 struct Entry {
@@ -49,6 +51,9 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at);
 /// Where the directories of pictures are: of pages, without thumbnails and masks. It ends at loops
 /// and at damage; the first directory is always one.
 std::vector<std::uint32_t> picture_directories(ByteSpan file);
+/// DNG, NEF, ARW and the like: what a sensor saw lies there, or in a directory below the first one,
+/// which may hold a small picture.
+bool is_camera_raw(ByteSpan file);
 /// Makes the directory at `at` the first one of the file, and the last.
 void choose_directory(std::uint32_t at, std::span<std::uint8_t> file);
 

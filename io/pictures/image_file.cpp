@@ -199,6 +199,8 @@ Status check_tiff(const std::string& name, std::int64_t max_pixels, ByteSpan fil
   constexpr std::uint16_t kWidth = 256, kHeight = 257, kTileWidth = 322, kTileHeight = 323;
   const auto header = tiff::read_header(file);
   if (!header) return Status::ok();
+  if (tiff::is_camera_raw(file))
+    return Status(Errc::unknown_format, "'" + name + "': " + camera_raw(name));
   const auto width = largest(file, *header, kWidth), height = largest(file, *header, kHeight);
   const auto tile_width = largest(file, *header, kTileWidth);
   const auto tile_height = largest(file, *header, kTileHeight);

@@ -209,6 +209,10 @@ class NetworkTest(ProgramTest):
         self.encode(self.path("in.y4m"), "-o", self.path("in.mov"))
         self.run_on("copy", "in.mov", "-o", self.path("a%d.jpg"))
         self.assertEqual(pathlib.Path(self.path("a4.jpg")).read_bytes(), self.server.jpegs[3])
+        self.encode(make_y4m(self.path("long.y4m"), 320, 240, frames=40), "-o", self.path("long.mov"), "-q", "98")
+        self.assertGreater(os.path.getsize(self.path("long.mov")), 300_000)  # more than FFmpeg keeps of what it has read
+        self.run_on("copy", "long.mov", "-o", self.path("long%d.jpg"))
+        self.assertTrue(os.path.exists(self.path("long40.jpg")))
         ffmpeg("-i", self.path("in.y4m"), "-c:v", "mpeg4", self.path("in.mkv"))
         self.run_on("encode", "in.mkv", "-o", self.path("b.mov"), "--device", "cpu")
         self.assertEqual(self.frames("b.mov"), "4")
@@ -305,6 +309,9 @@ class NetworkTest(ProgramTest):
             done = self.encode(name, "-o", self.path("a.mov"), code=3)
             self.assert_sentence(done, name)
             self.assert_nothing_left("a.mov")
+        (self.dir / "v4l2:").mkdir()
+        shutil.copy(self.path("in.y4m"), self.path("v4l2:/in.y4m"))  # a word that names a device names no file
+        self.zerorun("encode", "v4l2:/in.y4m", "-o", "a.mov", code=3, cwd=self.dir)
         self.assert_sentence(self.encode("rtsp://127.0.0.1:1/x", "-o", self.path("a.mov"), "--timeout", "5", code=3),
                              "refused")
 

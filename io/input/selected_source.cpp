@@ -289,10 +289,6 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
 
   /// Converts a frame that is loaded already.
   Status convert(FrameWork& work) {
-    if (work.item.format() == asked_format(options_, work.item.format())) {
-      ++(work.item.format() == PixelFormat::gray8 ? grey_ : coloured_);
-      return Status::ok();
-    }
     const std::shared_ptr<Scratch> scratch = scratches_.borrow();
     std::swap(work.item, scratch->unconverted);
     if (const HostMemory memory = scratch->unconverted.memory(); work.item.memory() != memory)

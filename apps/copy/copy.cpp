@@ -284,7 +284,7 @@ class CopyRun {
     ++counts_.frames;
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
     source_bytes_ += static_cast<std::int64_t>(job.source_bytes);
-    last_.swap(job.in.item);
+    if (!io::has_end_of_image(job.in.item)) ++without_end_;
     progress_->update(counts_);
     return Status::ok();
   }
@@ -329,8 +329,9 @@ class CopyRun {
                        {"ledger", ledger_},
                        {"recoding", recoding_json()}});
     if (const std::string notice = source_->notice(); !notice.empty()) console::note(notice);
-    if (info().missing_bytes == 0 && counts_.frames > 0 && !io::has_end_of_image(last_))
-      console::note(name() + ": the last image has no end (EOI), so it may be cut short");
+    if (info().missing_bytes == 0 && without_end_ > 0)
+      console::note(fmt::format("{}: {} image{} no end (EOI) and may be cut short", name(),
+                                without_end_, without_end_ == 1 ? " has" : "s have"));
     note_output(output_, *sink_);
     kinds_.tell(output_, "; each stays as it is");
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
@@ -368,7 +369,7 @@ class CopyRun {
   const io::Location output_;
   std::shared_ptr<io::PacketSource> source_;
   std::optional<CopyJob> first_;
-  std::vector<std::byte> last_;  // the packet that was written last
+  std::int64_t without_end_ = 0;
   std::unique_ptr<io::PacketSink> sink_;
   std::optional<Progress> progress_;
   ProgressCounts counts_;

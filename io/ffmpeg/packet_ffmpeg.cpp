@@ -85,7 +85,7 @@ class ContainerPackets final : public DemuxerReader<AheadReader<PacketReader, Pa
       const auto bytes =
           std::as_bytes(std::span(packet.data, static_cast<std::size_t>(packet.size)));
       const bool is_cut =
-          (packet.flags & AV_PKT_FLAG_CORRUPT) != 0 &&
+          info_.missing_bytes > 0 && (packet.flags & AV_PKT_FLAG_CORRUPT) != 0 &&
           group(inspect(bytes, StreamLimits::any_size()).status().code()) == ErrorGroup::corrupt;
       if (!is_cut && (packet.flags & AV_PKT_FLAG_DISCARD) == 0) return more;
     }

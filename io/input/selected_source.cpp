@@ -188,9 +188,10 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
 
   std::int64_t concealed_frames() const override { return reader_->concealed_frames(); }
   std::string notice() const override {
-    const std::int64_t grey = grey_, coloured = coloured_;
-    if (!changes_kind_ || grey == 0 || coloured == 0) return reader_->notice();
-    return "of the pictures " + std::to_string(grey) + " are grey and " + std::to_string(coloured) +
+    std::string text = reader_->notice();
+    if (!changes_kind_ || grey_ == 0 || coloured_ == 0) return text;
+    return text + (text.empty() ? "" : "; ") + "of the pictures " + std::to_string(grey_.load()) +
+           " are grey and " + std::to_string(coloured_.load()) +
            " in colour; all were converted to " +
            std::string(name(options_.pixel_format.value_or(info_.format)));
   }

@@ -113,7 +113,8 @@ bool has_end_of_image(std::span<const std::byte> jpeg) {
   bool unused = false;
   const std::uint64_t scan = find_header(as_u8(jpeg), true, unused);
   const auto rest = jpeg.subspan(scan);
-  return scan != 0 && std::search(rest.begin(), rest.end(), kEoi.begin(), kEoi.end()) != rest.end();
+  return scan != 0 &&  // from the end, where it usually is
+         std::search(rest.rbegin(), rest.rend(), kEoi.rbegin(), kEoi.rend()) != rest.rend();
 }
 
 std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg) {

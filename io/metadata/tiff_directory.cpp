@@ -170,14 +170,13 @@ bool is_camera_raw(ByteSpan file) {
   const auto has_filters = [&](const Entry& entry) {
     return entry.tag == kPhotometric && entry.integer(header->little) == kColourFilters;
   };
-  for (const Entry& entry : entries) {
-    if (entry.tag == kDngVersion || has_filters(entry)) return true;
-    if (entry.tag != kSubDirectories) continue;
-    for (std::uint32_t i = 0; i < std::min(entry.count, kMost); ++i)
-      if (const auto at = entry.integer(header->little, i);
-          at && std::ranges::any_of(read_directory(file, header->little, *at), has_filters))
-        return true;
-  }
+  if (std::ranges::any_of(entries, has_filters)) return true;
+  if (std::ranges::find(entries, kDngVersion, &Entry::tag) != entries.end()) return true;
+  const auto below = std::ranges::find(entries, kSubDirectories, &Entry::tag);
+  for (std::uint32_t i = 0; below != entries.end() && i < std::min(below->count, kMost); ++i)
+    if (const auto at = below->integer(header->little, i);
+        at && std::ranges::any_of(read_directory(file, header->little, *at), has_filters))
+      return true;
   return false;
 }
 

@@ -51,8 +51,7 @@ std::vector<Entry> read_directory(ByteSpan file, bool little, std::uint32_t at);
 /// Where the directories of pictures are: of pages, without thumbnails and masks. It ends at loops
 /// and at damage; the first directory is always one.
 std::vector<std::uint32_t> picture_directories(ByteSpan file);
-/// DNG, NEF, ARW and the like: what a sensor saw lies there, or in a directory below the first one,
-/// which may hold a small picture.
+/// DNG, NEF, ARW: a sensor's samples lie in the first directory, or in one of 16 below it.
 bool is_camera_raw(ByteSpan file);
 /// Makes the directory at `at` the first one of the file, and the last.
 void choose_directory(std::uint32_t at, std::span<std::uint8_t> file);

@@ -102,6 +102,13 @@ class TiffTest(ProgramTest):
             self.assert_sentence(done, word)
             self.assertNotIn(b"damaged", done.stderr)
 
+    def test_directories_that_lead_to_themselves(self):
+        """65,535 entries, each with 16 places of the directory that they are in: who follows them all never ends."""
+        entries = struct.pack("<HHII", 330, 4, 16, 10 + 12 * 65535) * 65535
+        data = b"II*\0\x08\0\0\0\xff\xff" + entries + struct.pack("<I", 8) * 16
+        pathlib.Path(self.path("a.tif")).write_bytes(data)
+        self.assert_sentence(self.encode(self.path("a.tif"), "-o", self.path("x.jpg"), code=3), "a.tif")
+
 
 class CutShortTest(ProgramTest):
     @needs_containers
@@ -134,6 +141,11 @@ class CutShortTest(ProgramTest):
                 pathlib.Path(self.path("in_" + name)).write_bytes(data[:end])
                 said = self.zerorun("copy", self.path("in_" + name), "-o", self.path("out_" + name), "-y").stderr
                 self.assertEqual(b"may be cut short" in said, is_cut, said)
+        self.decode(self.path("all.mjpeg"), "-o", self.path("p%d.ppm"))
+        self.encode(self.path("p%d.ppm"), "-o", self.path("p%d.jpg"))
+        os.truncate(self.path("p2.jpg"), os.path.getsize(self.path("p2.jpg")) - 100)
+        said = self.zerorun("copy", self.path("p%d.jpg"), "-o", self.path("q%d.jpg")).stderr
+        self.assertIn(b"1 image has no end (EOI) and may be cut short", said)
 
 
 class NotesTest(ProgramTest):

@@ -6,7 +6,7 @@
 #   --plan            say what would be made, and end
 #   --allow-missing   leave out the wheels whose CPython is not on this machine, which otherwise is an error
 #   --architectures   CUDA architectures such as 90, for a trial run; a release has all of the preset `package`
-#   --no-trial        leave out .ci/try_release.sh, which needs root
+#   --no-trial        leave out .ci/try_release.sh and tests/systems.sh, which need root
 # Needs Debian or Ubuntu with nvcc, and CPython 3.9 to 3.13 with headers: python3.N on PATH, or one of pyenv's.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
@@ -157,6 +157,11 @@ step "checksums"
 (cd "$folder" && sha256sum -- * >SHA256SUMS)
 
 if [ -n "$trial" ]; then
+  # Not in .ci/run, which would take twice as long.
+  for system in debian12 debian13; do
+    step "the two commands on a fresh system: $system"
+    quietly "$work/$system.log" "$root/tests/systems.sh" "$system"
+  done
   step "trial"
   "$root/.ci/try_release.sh" "$folder" "${pythons[@]}"
 fi

@@ -69,6 +69,16 @@ constexpr std::string_view kExifId{"Exif\0\0", 6}, kXmpId{"http://ns.adobe.com/x
 std::vector<JpegSegment> segments_to_scan(ByteSpan jpeg);
 std::vector<std::byte> bytes_of(const MarkerSegment& segment);
 
+/// The entries of an index of pictures (CIPA DC-007, Multi-Picture Format): attributes, size,
+/// offset and two numbers, 16 bytes each.
+struct MpfTable {
+  std::uint64_t at = 0;  ///< in the payload of the segment
+  std::size_t pictures = 0;
+  bool little = true;
+};
+constexpr std::string_view kMpfId{"MPF\0", 4};
+std::optional<MpfTable> mpf_table(ByteSpan payload);
+
 /// Empty if the stream is damaged, longer than 16 MiB unpacked, or this build has no zlib.
 std::vector<std::uint8_t> inflate(ByteSpan packed);
 /// Empty if this build has no zlib.

@@ -135,6 +135,8 @@ PictureContent content_of(const std::vector<MarkerSegment>& segments) {
     if (segment.marker == kApp1 && starts_with(payload, kExifId)) take_exif(payload, content);
     if (segment.marker == kApp1 && starts_with(payload, kXmpId))
       content.xmp = text(payload.subspan(kXmpId.size()));
+    if (const auto table = mpf_table(payload); table && segment.marker == kApp2)
+      content.pages = static_cast<int>(table->pictures);
     if (segment.marker == kApp2 && starts_with(payload, kIccId) &&
         payload.size() > kIccId.size() + 2) {
       profile.emplace(payload[kIccId.size()], payload.subspan(kIccId.size() + 2));

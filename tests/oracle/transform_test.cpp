@@ -242,6 +242,24 @@ TEST(Recode, NeverMakesAStreamLarger) {
   EXPECT_LT(transcode(usual, params)->size(), usual.size());
 }
 
+/// Sizes of parts and fields (QuickTime's Motion JPEG A, OpenDML AVI) are not those of the new
+/// stream.
+TEST(Recode, SegmentsWithSizesDoNotStay) {
+  const std::string zeros(8, '\0'), length("\0\x10", 2), bottom_first("\1\0", 2);
+  const std::string part = "\xFF\xE0" + length + "AVI1" + bottom_first + "12345678" + "\xFF\xE1" +
+                           length + zeros.substr(4) + "mjpg" + "sizes.";
+  Bytes jpeg = libjpeg_sample(64, 48, Subsampling::s420);
+  const auto bytes = std::as_bytes(std::span(part));
+  jpeg.insert(jpeg.begin() + 2, bytes.begin(), bytes.end());
+  TranscodeParams params = verified();
+  params.optimize = true;
+  const auto made = transcode(jpeg, params);
+  ASSERT_TRUE(made) << made.status().message();
+  const std::string text(reinterpret_cast<const char*>(made->data()), made->size());
+  EXPECT_NE(text.find("AVI1" + bottom_first + zeros), std::string::npos);
+  EXPECT_EQ(text.find("mjpg"), std::string::npos);
+}
+
 TEST(Recode, RefusesDamageAndWhatDoesNotFit) {
   Bytes jpeg = libjpeg_sample(64, 48, Subsampling::s420);
   const auto scan = static_cast<std::ptrdiff_t>(parse_headers(jpeg).data_offset);

@@ -272,6 +272,23 @@ class RecodeTest(ProgramTest):
         done = self.zerorun("encode", source, "-o", self.path("coded.jpg"))
         self.assertIn(b"1 further picture", done.stderr)
 
+    def test_no_index_points_nowhere(self):
+        """One that is wrong already stays in a copy, and is left out of what was coded again."""
+        source = pathlib.Path(self.ultra_hdr(self.picture("main.jpg", 128, 96), self.picture("gain.jpg", 32, 24)))
+        data = bytearray(source.read_bytes())
+        header = data.index(b"MPF\0") + 4
+        for place, value in ((24, 0xFFFFFFF0), (24, 0), (20, 0xFFFFFFFF)):
+            wrong = bytearray(data)
+            struct.pack_into(">I", wrong, header + 50 + place, value)
+            source.write_bytes(wrong)
+            self.zerorun("copy", source, "-o", self.path("same.jpg"), "-y")
+            self.assertEqual((self.dir / "same.jpg").read_bytes(), wrong)
+            done = self.zerorun("copy", source, "-o", self.path("out.jpg"), "-y", "--optimize")
+            self.assertIn(b"no place for 1 further picture", done.stderr)
+            made = (self.dir / "out.jpg").read_bytes()
+            self.assertNotIn(b"MPF\0", made)
+            self.assertTrue(made.endswith(b"a trailer"))
+
     def test_what_follows_the_image_stays(self):
         source = self.picture()
         whole = pathlib.Path(source).read_bytes() + b"a film of the moment"

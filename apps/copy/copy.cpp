@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -165,6 +167,10 @@ class CopyRun {
     swaps_sides_ = transform.rotate == Rotation::by_90 || transform.rotate == Rotation::by_270 ||
                    (transform.rotate == Rotation::upright &&
                     (transform.orientation != 0 ? transform.orientation : by_exif()) > 4);
+    const bool is_upright = transform.rotate == Rotation::upright && by_exif() == 1 &&
+                            transform.flip == Flip::none && transform.crop == Region();
+    if (recode.transforms() && !is_upright && has_thumbnail())
+      console::note(first().name() + ": the thumbnail in its EXIF data stays as it was");
     if (recode.progressive && is_container(output_))
       console::note(output_.name + ": some players and editors do not show progressive frames");
   }
@@ -190,6 +196,12 @@ class CopyRun {
   /// Not by inspect(), which refuses streams that copy takes.
   int by_exif() const {
     return io::picture_content(std::span<const std::byte>(first().in.item)).orientation;
+  }
+
+  bool has_thumbnail() const {
+    const auto exif = io::picture_content(std::span<const std::byte>(first().in.item)).exif;
+    constexpr std::array<std::uint8_t, 3> kImage{0xFF, 0xD8, 0xFF};  // SOI and another marker
+    return std::search(exif.begin(), exif.end(), kImage.begin(), kImage.end()) != exif.end();
   }
 
   /// Of the packets that are written.

@@ -86,16 +86,17 @@ void set_sizes_in_xmp(const std::vector<Part>& old, const std::vector<Bytes>& pi
 }
 
 void write_index(std::uint64_t first_bytes, const std::vector<Part>& parts, Bytes& file) {
-  const Index index = *find_index(as_u8(file));
+  const auto index = find_index(as_u8(file));
+  if (!index) return;
   const std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(file.data()), file.size());
   const auto put = [&](std::size_t i, std::size_t field, std::uint64_t value) {
-    put_number(bytes.subspan(index.entry_at(i) + field, 4), static_cast<std::uint32_t>(value),
-               index.table.little);
+    put_number(bytes.subspan(index->entry_at(i) + field, 4), static_cast<std::uint32_t>(value),
+               index->table.little);
   };
   put(0, 4, first_bytes);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     put(i + 1, 4, parts[i].bytes);
-    put(i + 1, 8, parts[i].at - index.header_at());
+    put(i + 1, 8, parts[i].at - index->header_at());
   }
 }
 
@@ -154,7 +155,7 @@ Result<TranscodedFile> transcode_file(Transcoder& transcoder, std::span<const st
   if (fits) {
     set_sizes_in_xmp(parts, pictures, out);
   } else if (!parts.empty() || !first->is_unchanged) {
-    replace(find_index(as_u8(out))->segment, {}, out);
+    if (const auto old = find_index(as_u8(out))) replace(old->segment, {}, out);
     done.left_out = static_cast<int>(index->table.pictures) - 1;
   }
   const std::uint64_t first_bytes = out.size();

@@ -272,6 +272,16 @@ class RecodeTest(ProgramTest):
         done = self.zerorun("encode", source, "-o", self.path("coded.jpg"))
         self.assertIn(b"1 further picture", done.stderr)
 
+    def test_a_thumbnail_that_is_not_turned_is_named(self):
+        data = pathlib.Path(self.picture("main.jpg", 128, 96)).read_bytes()
+        exif = b"Exif\0\0II*\0\x08\0\0\0" + bytes(6) + b"\xff\xd8\xff\xdb a thumbnail"
+        head = b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif
+        (self.dir / "small.jpg").write_bytes(data[:2] + head + data[2:])
+        for options, is_named in ((["--rotate", "90"], True), (["--crop", "64x48+16+16"], True), (["--flip", "v"], True),
+                                  (["--rotate", "auto"], False), (["--optimize"], False)):
+            done = self.zerorun("copy", self.path("small.jpg"), "-o", self.path("out.jpg"), "-y", *options)
+            self.assertEqual(b"thumbnail" in done.stderr, is_named, options)
+
     def test_no_index_points_nowhere(self):
         """One that is wrong already stays in a copy, and is left out of what was coded again."""
         source = pathlib.Path(self.ultra_hdr(self.picture("main.jpg", 128, 96), self.picture("gain.jpg", 32, 24)))

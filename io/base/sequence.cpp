@@ -142,7 +142,8 @@ Status FileSequence::open_pattern(const NumberPattern& pattern,
   }
   if (numbers.empty()) return Status::ok();
   std::int64_t next = start_number.value_or(numbers.front());
-  const bool names_all = numbers.back() - next - std::ssize(numbers) < kMostHeld;
+  const auto span = static_cast<std::uint64_t>(numbers.back()) - static_cast<std::uint64_t>(next);
+  const bool names_all = span < kMostHeld + numbers.size();
   for (const std::int64_t number : numbers) {
     for (; next < number && missing_ != MissingFrames::skip; ++gaps_) {
       names_.push_back(pattern.path(next));

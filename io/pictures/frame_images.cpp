@@ -79,10 +79,10 @@ class ImageFiles : public AheadReader<Base, Item> {
 class ImageFrames final : public ImageFiles<FrameReader, Frame> {
  public:
   ImageFrames(FileSequence sequence, const SourceOptions& options)
-      : ImageFiles(std::move(sequence)), reader_(options), broken_(options.broken) {}
+      : ImageFiles(std::move(sequence)), reader_(options) {}
 
-  Status start(OpenedFile& opened) {
-    return start_with(broken_, [&]() -> Status {
+  Status start(OpenedFile& opened, BrokenFrames broken) {
+    return start_with(broken, [&]() -> Status {
       ZR_LET(file, opened.open(last_name()));
       ZR_TRY(reader_.read(file, ahead_, info_, 0));
       opened.keep(std::move(file));
@@ -109,7 +109,6 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
   }
 
   ImageFileReader reader_;
-  BrokenFrames broken_;
 };
 
 class JpegFiles final : public ImageFiles<PacketReader, Packet> {
@@ -138,7 +137,7 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
 
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options) {
   auto reader = std::make_unique<ImageFrames>(std::move(sequence), options);
-  ZR_TRY(reader->start(*options.opened));
+  ZR_TRY(reader->start(*options.opened, options.broken));
   return FrameReaderPtr(std::move(reader));
 }
 

@@ -212,8 +212,8 @@ struct TranscodedFile {
 };
 /// Transcoder::transcode() for a whole file. The further pictures of its MPF index (gain maps,
 /// previews, the other eye) become what the first one becomes, and index and XMP tell where they
-/// are then. All of them are left out where one cannot be turned or cut so that it still fits: a
-/// crop of another size, or an edge that stays behind. What else follows the first picture stays.
+/// are then. All of them are left out by a crop, and where an edge of one that would move is no
+/// whole MCU. What else follows the first picture stays.
 ZERORUN_API Result<TranscodedFile> transcode_file(Transcoder& transcoder,
                                                   std::span<const std::byte> file,
                                                   std::vector<std::byte>& out);

@@ -16,7 +16,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t kListedBytes = 16;  // a picture in the index
 
-/// The index, and where its offsets count from.
+/// The index, without pictures if it cannot be read, and where its offsets count from.
 struct Index {
   JpegSegment segment;
   MpfTable table;
@@ -34,8 +34,8 @@ struct Part {
 
 std::optional<Index> find_index(ByteSpan file) {
   for (const JpegSegment& segment : segments_to_scan(file))
-    if (segment.marker == kApp2)
-      if (const auto table = mpf_table(segment.payload)) return Index{segment, *table};
+    if (segment.is(kApp2, kMpfId))
+      return Index{segment, mpf_table(segment.payload).value_or(MpfTable())};
   return std::nullopt;
 }
 
@@ -109,7 +109,7 @@ std::optional<MpfTable> mpf_table(ByteSpan payload) {
   const auto header = tiff::read_header(index);
   if (!header) return std::nullopt;
   for (const auto& entry : tiff::read_directory(index, header->little, header->first_directory))
-    if (entry.tag == kEntries && entry.value.size() >= 2 * kListedBytes)
+    if (entry.tag == kEntries && entry.value.size() >= kListedBytes)
       return MpfTable{kMpfId.size() + entry.value_at, entry.value.size() / kListedBytes,
                       header->little};
   return std::nullopt;
@@ -141,14 +141,13 @@ Result<TranscodedFile> transcode_file(Transcoder& transcoder, std::span<const st
 
   std::uint64_t end = first->bytes_consumed;
   const std::vector<Part> parts = further_parts(as_u8(file), *index, end);
-  fits = fits && !parts.empty();
+  fits = fits && parts.size() + 1 == index->table.pictures;
   std::vector<Bytes> pictures(parts.size());
   for (std::size_t i = 0; i < parts.size() && fits; ++i) {
     const auto picture = file.subspan(parts[i].at, parts[i].bytes);
     const auto report = exact.transcode(picture, pictures[i]);
     fits = report.is_ok() || !moves;
-    if (!report) pictures[i].clear();  // it stays as it is
-    append(picture.subspan(report ? report->bytes_consumed : 0), pictures[i]);
+    append(picture.subspan(report ? report->bytes_consumed : 0), pictures[i]);  // or it stays
   }
 
   TranscodedFile done{*first};
@@ -156,7 +155,8 @@ Result<TranscodedFile> transcode_file(Transcoder& transcoder, std::span<const st
     set_sizes_in_xmp(parts, pictures, out);
   } else if (!parts.empty() || !first->is_unchanged) {
     if (const auto old = find_index(as_u8(out))) replace(old->segment, {}, out);
-    done.left_out = static_cast<int>(index->table.pictures) - 1;
+    // Behind an index that cannot be read there is at least one.
+    done.left_out = static_cast<int>(index->table.pictures == 0 ? 1 : index->table.pictures - 1);
   }
   const std::uint64_t first_bytes = out.size();
   std::vector<Part> placed;

@@ -287,9 +287,9 @@ class RecodeTest(ProgramTest):
         source = pathlib.Path(self.ultra_hdr(self.picture("main.jpg", 128, 96), self.picture("gain.jpg", 32, 24)))
         data = bytearray(source.read_bytes())
         header = data.index(b"MPF\0") + 4
-        for place, value in ((24, 0xFFFFFFF0), (24, 0), (20, 0xFFFFFFFF)):
+        for place, form, value in ((24, ">I", 0xFFFFFFF0), (24, ">I", 0), (20, ">I", 0xFFFFFFFF), (-14, ">H", 0xFF)):
             wrong = bytearray(data)
-            struct.pack_into(">I", wrong, header + 50 + place, value)
+            struct.pack_into(form, wrong, header + 50 + place, value)
             source.write_bytes(wrong)
             self.zerorun("copy", source, "-o", self.path("same.jpg"), "-y")
             self.assertEqual((self.dir / "same.jpg").read_bytes(), wrong)

@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,6 +72,7 @@ struct CopyJob {
   io::Outgoing out;
   std::size_t source_bytes = 0;  ///< before it was coded again
   std::string left_out;          ///< why; empty if it is not
+  int lost_pictures = 0;         ///< further ones of its file, by coding it again
   const std::string& name() const noexcept { return in.name; }
 };
 
@@ -84,7 +88,7 @@ class CopyRun {
                             ": copy writes .mov, .mkv, .avi, .mp4, .mjpeg and .jpg; "
                             "`zerorun decode` writes other pictures");
     open_input();
-    start_recoding();
+    read_first();
     const signals::Graceful graceful;
     open_output();
     copy_all();
@@ -101,14 +105,41 @@ class CopyRun {
     source.repeats_dropped = !keeps_times(output_) && !options_.input.frame_rate.known();
     source_ = open_jpeg_packets(options_.input, source);
     if (!source_) fail_without_jpeg(source);
-    CopyJob first;
-    const auto more = source_->next(first.in);
-    const Status status = more && *more ? first.in.load() : more.status();
-    if (!status) fail_input(name(), status, true);
-    if (!*more) fail_without_frames(options_.input);
-    first_ = std::move(first);
     note_cut_input(name(), info());
   }
+
+  /// Up to the first packet that is not left out: it tells what the output has to hold.
+  void read_first() {
+    Status status;
+    do {
+      CopyJob& job = first_.emplace_back();
+      const auto more = source_->next(job.in);
+      if (!more) fail_input(name(), more.status(), true);
+      if (!*more && !status) fail_input(first_.front().name(), status, true);
+      if (!*more) fail_without_frames(options_.input);
+      status = load(job, true);
+      if (status) start_recoding();
+      if (status && recoder_) status = recode_packet(job, 0);
+      if (const Status fatal = or_left_out(job, status); !fatal)
+        fail_input(job.name(), fatal, true);
+    } while (!status);
+  }
+
+  static Status load(CopyJob& job, bool needs_header) {
+    ZR_TRY(job.in.load());
+    return !needs_header || io::jpeg_kind(job.in.item)
+               ? Status::ok()
+               : Status(Errc::bad_input, "there is no frame header (SOF)");
+  }
+
+  bool skips() const { return options_.input.broken == io::BrokenFrames::skip; }
+  /// With --on-error skip a picture is left out where it is the picture's fault.
+  Status or_left_out(CopyJob& job, const Status& status) const {
+    if (status || !skips() || group(status.code()) == ErrorGroup::capacity) return status;
+    job.left_out = sentence_about(job.name(), status);
+    return Status::ok();
+  }
+  const CopyJob& first() const { return first_.back(); }
 
   /// What `encode` cannot read either is called what it is.
   [[noreturn]] void fail_without_jpeg(const io::SourceOptions& source) const {
@@ -117,9 +148,8 @@ class CopyRun {
     fail(Exit::input, name() + " is not JPEG, so it cannot be copied; `zerorun encode` codes it");
   }
 
-  /// Codes the first packet again, which tells what the output has to hold.
   void start_recoding() {
-    const auto stream = inspect(first_->in.item, StreamLimits::any_size());
+    const auto stream = inspect(first().in.item, StreamLimits::any_size());
     is_field_ = stream && is_field(*stream, info());
     if (!options_.recode.any()) return;
     RecodeOptions recode = options_.recode;
@@ -137,15 +167,21 @@ class CopyRun {
     swaps_sides_ = transform.rotate == Rotation::by_90 || transform.rotate == Rotation::by_270 ||
                    (transform.rotate == Rotation::upright &&
                     (transform.orientation != 0 ? transform.orientation : by_exif()) > 4);
+    const bool is_upright = transform.rotate == Rotation::upright && by_exif() == 1 &&
+                            transform.flip == Flip::none && transform.crop == Region();
+    if (recode.transforms() && !is_upright && has_thumbnail())
+      console::note(first().name() + ": the thumbnail in its EXIF data stays as it was");
     if (recode.progressive && is_container(output_))
       console::note(output_.name + ": some players and editors do not show progressive frames");
-    if (const Status status = recode_packet(*first_, 0); !status)
-      fail_input(first_->name(), status, true);
   }
 
   Status recode_packet(CopyJob& job, int lane) {
     job.source_bytes = job.in.item.size();
-    return recoder_->recode(lane, job.in.item);
+    ZR_LET(lost, recoder_->recode(lane, job.in.item));
+    job.lost_pictures = lost;
+    return lost == 0 || !options_.stops_at_losses || job.out.index == 0
+               ? Status::ok()
+               : Status(Errc::unsupported_output, "its further pictures would not fit it any more");
   }
 
   bool turns_upright() const {
@@ -159,7 +195,13 @@ class CopyRun {
   }
   /// Not by inspect(), which refuses streams that copy takes.
   int by_exif() const {
-    return io::picture_content(std::span<const std::byte>(first_->in.item)).orientation;
+    return io::picture_content(std::span<const std::byte>(first().in.item)).orientation;
+  }
+
+  bool has_thumbnail() const {
+    const auto exif = io::picture_content(std::span<const std::byte>(first().in.item)).exif;
+    constexpr std::array<std::uint8_t, 3> kImage{0xFF, 0xD8, 0xFF};  // SOI and another marker
+    return std::search(exif.begin(), exif.end(), kImage.begin(), kImage.end()) != exif.end();
   }
 
   /// Of the packets that are written.
@@ -171,23 +213,27 @@ class CopyRun {
     }
     if (swaps_sides_ && written.sample_aspect.known())
       std::swap(written.sample_aspect.num, written.sample_aspect.den);
+    if (first().lost_pictures > 0) {
+      io::PictureContent lost;
+      lost.pages += first().lost_pictures;
+      written.picture = std::make_shared<io::PictureContent>(std::move(lost));
+    }
     return written;
   }
 
   /// The headers of the first stream; of kinds that zerorun does not decode, only the size.
   void describe_first(io::SinkOptions& sink) {
-    const std::vector<std::byte>& jpeg = first_->in.item;
+    const std::vector<std::byte>& jpeg = first().in.item;
     const auto kind = io::jpeg_kind(jpeg);
-    if (!kind) fail(Exit::input, first_->name() + ": there is no frame header (SOF)");
     kinds_.begins_grey = kind->components == 1;
     width_ = sink.width = kind->width;
     height_ = sink.height = kind->height;
     const auto stream = inspect(jpeg, StreamLimits::any_size());
     if (stream.status().code() == Errc::out_of_memory)
-      fail(Exit::input, first_->name(), stream.status());
+      fail(Exit::input, first().name(), stream.status());
     if (!stream) {
       console::note(fmt::format("{}: {} JPEG, {} bits, {}: copied, but not every player shows it",
-                                first_->name(), kind->process, kind->bits, kind->color));
+                                first().name(), kind->process, kind->bits, kind->color));
       return;
     }
     sink.coded_format = stored_format(*stream);
@@ -247,14 +293,8 @@ class CopyRun {
   }
 
   Status code(CopyJob& job, int lane) {
-    job.left_out.clear();
-    if (!recoder_ || job.out.index == 0) return Status::ok();  // the first one is done
-    const Status status = recode_packet(job, lane);
-    const bool is_skipped = options_.input.broken == io::BrokenFrames::skip &&
-                            group(status.code()) < ErrorGroup::capacity;
-    if (status || !is_skipped) return status;
-    job.left_out = sentence_about(job.name(), status);
-    return Status::ok();
+    const bool is_done = job.source_bytes != 0 || !job.left_out.empty();
+    return !recoder_ || is_done ? Status::ok() : or_left_out(job, recode_packet(job, lane));
   }
 
   Status pack(CopyJob& job) {
@@ -285,6 +325,7 @@ class CopyRun {
     counts_.coded_bytes += static_cast<std::int64_t>(job.in.item.size());
     source_bytes_ += static_cast<std::int64_t>(job.source_bytes);
     if (!io::has_end_of_image(job.in.item)) ++without_end_;
+    further_losses_ += job.lost_pictures > 0 && counts_.frames > 1 ? 1 : 0;
     progress_->update(counts_);
     return Status::ok();
   }
@@ -292,15 +333,20 @@ class CopyRun {
   void copy_all() {
     progress_.emplace(options_.report, info().frame_count, rate_);
     const auto source = source_;
-    const auto first = std::make_shared<std::optional<CopyJob>>(std::exchange(first_, {}));
+    const auto first = std::make_shared<std::deque<CopyJob>>(std::exchange(first_, {}));
     const PipelineSteps<CopyJob> steps = {
         .read = [source, first](CopyJob& job) -> Result<bool> {
-          if (!*first) return source->next(job.in);
-          job = std::move(**first);
-          first->reset();
+          job.source_bytes = 0;
+          job.left_out.clear();
+          if (first->empty()) return source->next(job.in);
+          job = std::move(first->front());
+          first->pop_front();
           return true;
         },
-        .load = [](CopyJob& job, int) { return job.in.load(); },
+        .load =
+            [this](CopyJob& job, int) {
+              return job.left_out.empty() ? or_left_out(job, load(job, skips())) : Status::ok();
+            },
         .code = [this](CopyJob& job, int lane) { return code(job, lane); },
         .pack = [this](CopyJob& job) { return pack(job); },
         .write = [this](CopyJob& job) { return write(job); }};
@@ -334,6 +380,11 @@ class CopyRun {
                                 without_end_, without_end_ == 1 ? " has" : "s have"));
     note_output(output_, *sink_);
     kinds_.tell(output_, "; each stays as it is");
+    if (further_losses_ > 0)
+      console::note(
+          fmt::format("{}: {} more lost their further pictures (gain maps, previews), "
+                      "which would not fit them any more",
+                      output_.name, further_losses_));
     if (const std::int64_t skipped = source_->skipped_bytes(); skipped > 0)
       console::note(fmt::format("{}: {} bytes between the images were left out", name(), skipped));
     if (has_untold_orientation_)
@@ -368,8 +419,8 @@ class CopyRun {
   const CopyOptions& options_;
   const io::Location output_;
   std::shared_ptr<io::PacketSource> source_;
-  std::optional<CopyJob> first_;
   std::int64_t without_end_ = 0;
+  std::deque<CopyJob> first_;  // the last of them is the first that is not left out
   std::unique_ptr<io::PacketSink> sink_;
   std::optional<Progress> progress_;
   ProgressCounts counts_;
@@ -381,7 +432,7 @@ class CopyRun {
   OtherSizes other_size_;
   OtherKinds kinds_;
   std::optional<Recoder> recoder_;  // null: streams are copied as they are
-  std::int64_t source_bytes_ = 0;
+  std::int64_t source_bytes_ = 0, further_losses_ = 0;
   bool is_field_ = false, swaps_sides_ = false;
   std::atomic<bool> has_untold_orientation_{false};
   bool interrupted_ = false;

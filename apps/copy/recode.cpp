@@ -10,6 +10,7 @@
 #include "apps/common/failure.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "codec/base/try.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -95,11 +96,17 @@ Recoder::Recoder(const RecodeOptions& options, const StreamLimits& limits, bool 
   params_.threads = lanes > 1 ? 1 : options.threads;
 }
 
-Status Recoder::recode(int lane, std::vector<std::byte>& packet) {
+Result<int> Recoder::recode(int lane, std::vector<std::byte>& packet) {
   Coder& coder = coders_[static_cast<std::size_t>(lane)];
   if (!coder.transcoder) {
     ZR_LET(made, Transcoder::create(params_));
     coder.transcoder = std::move(made);
+  }
+  if (!holds_fields_) {
+    ZR_LET(file, io::transcode_file(*coder.transcoder, packet, coder.packet));
+    if (file.first.is_unchanged) ++unchanged_;
+    std::swap(packet, coder.packet);
+    return file.left_out;
   }
   coder.packet.clear();
   std::span<const std::byte> rest = packet;
@@ -109,11 +116,11 @@ Status Recoder::recode(int lane, std::vector<std::byte>& packet) {
     is_unchanged &= report.is_unchanged;
     coder.packet.insert(coder.packet.end(), coder.image.begin(), coder.image.end());
     rest = rest.subspan(report.bytes_consumed);
-  } while (holds_fields_ && starts_image(rest));
+  } while (starts_image(rest));
   coder.packet.insert(coder.packet.end(), rest.begin(), rest.end());
   if (is_unchanged) ++unchanged_;
   std::swap(packet, coder.packet);
-  return Status::ok();
+  return 0;
 }
 
 }  // namespace zerorun::app

@@ -38,7 +38,8 @@ class Recoder {
 
   int lanes() const { return static_cast<int>(coders_.size()); }
   /// Codes a packet again in its place. What follows the image stays there. Lanes are independent.
-  Status recode(int lane, std::vector<std::byte>& packet);
+  /// Returns how many further pictures it has lost (io::transcode_file()).
+  Result<int> recode(int lane, std::vector<std::byte>& packet);
   /// Packets so far that stayed as they were.
   std::int64_t unchanged() const { return unchanged_; }
 

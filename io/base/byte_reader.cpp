@@ -13,11 +13,11 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "codec/base/interruptions.hpp"
+#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 #include "io/base/opening.hpp"
 #include "zerorun/backend.hpp"
@@ -25,21 +25,22 @@
 
 namespace zerorun::io {
 
+OpenFile::~OpenFile() {
+  if (owned) ::close(number);
+}
+
 Result<ByteReader> ByteReader::open(const std::string& path) {
   ByteReader reader;
-  reader.name_ = path == "-" ? "stdin" : path;
-  if (path == "-") {
-    reader.file_ = STDIN_FILENO;
-  } else {
-    reader.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (reader.file_ < 0) return system_failure(Errc::open_failed, path, errno);
-    reader.owned_ = true;
-  }
+  const bool is_stdin = path == "-";
+  reader.name_ = is_stdin ? "stdin" : path;
+  const int file = is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return system_failure(Errc::open_failed, path, errno);
+  reader.file_ = std::make_shared<OpenFile>(file, !is_stdin);
   struct stat info {};
-  if (::fstat(reader.file_, &info) == 0) {
+  if (::fstat(file, &info) == 0) {
     if (S_ISDIR(info.st_mode)) return system_failure(Errc::open_failed, path, EISDIR);
     // stdin may be a file of which another process has read the beginning.
-    const off_t at = S_ISREG(info.st_mode) ? ::lseek(reader.file_, 0, SEEK_CUR) : -1;
+    const off_t at = S_ISREG(info.st_mode) ? ::lseek(file, 0, SEEK_CUR) : -1;
     if (at >= 0 && info.st_size >= at) {
       reader.start_ = static_cast<std::uint64_t>(at);
       reader.size_ = static_cast<std::uint64_t>(info.st_size - at);
@@ -49,42 +50,10 @@ Result<ByteReader> ByteReader::open(const std::string& path) {
   return reader;
 }
 
-ByteReader::ByteReader(ByteReader&& other) noexcept { *this = std::move(other); }
-
-ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
-  if (this == &other) return *this;
-  close();
-  name_ = std::move(other.name_);
-  file_ = std::exchange(other.file_, -1);
-  owned_ = std::exchange(other.owned_, false);
-  start_ = other.start_;
-  buffer_ = std::move(other.buffer_);
-  fill_bytes_ = other.fill_bytes_;
-  begin_ = std::exchange(other.begin_, 0);
-  end_ = std::exchange(other.end_, 0);
-  file_offset_ = other.file_offset_;
-  size_ = other.size_;
-  at_end_ = std::exchange(other.at_end_, true);
-  error_ = std::move(other.error_);
-  ahead_threads_ = other.ahead_threads_;
-  ahead_ = std::move(other.ahead_);
-  block_ = std::move(other.block_);
-  return *this;
-}
-
-ByteReader::~ByteReader() { close(); }
-
-void ByteReader::close() noexcept {
-  ahead_.reset();
-  if (owned_ && file_ >= 0) ::close(file_);
-  file_ = -1;
-  owned_ = false;
-}
-
 std::size_t ByteReader::read_file(std::byte* out, std::size_t count) {
   Interruptions interruptions;
   while (!at_end_ && count > 0) {
-    const ssize_t got = ::read(file_, out, count);
+    const ssize_t got = ::read(file_->number, out, count);
     if (got > 0) {
       file_offset_ += static_cast<std::uint64_t>(got);
       return static_cast<std::size_t>(got);
@@ -155,7 +124,7 @@ bool ByteReader::skip(std::uint64_t count) {
   count -= in_buffer;
   if (size_ && count > 0) {
     if (count > remaining()) return false;
-    if (stop_ahead() && ::lseek(file_, static_cast<off_t>(count), SEEK_CUR) >= 0) {
+    if (stop_ahead() && ::lseek(file_->number, static_cast<off_t>(count), SEEK_CUR) >= 0) {
       file_offset_ += count;
       fill_bytes_ = kMaxPeek;
       return true;
@@ -172,7 +141,7 @@ bool ByteReader::skip(std::uint64_t count) {
 bool ByteReader::seek(std::uint64_t offset) {
   if (!size_ || offset > *size_ || !stop_ahead()) return false;
   const auto by = static_cast<off_t>(offset) - static_cast<off_t>(file_offset_);
-  if (::lseek(file_, by, SEEK_CUR) < 0) return false;
+  if (::lseek(file_->number, by, SEEK_CUR) < 0) return false;
   file_offset_ = offset;
   begin_ = end_ = 0;
   fill_bytes_ = kMaxPeek;
@@ -268,25 +237,12 @@ std::vector<std::span<std::byte>> slice(std::span<const std::span<std::byte>> pa
   return slices;
 }
 
-/// Calls job(0) to job(count - 1), each on a thread of its own where there may be one.
-template <typename Job>
-void run_side_by_side(std::size_t count, const Job& job) {
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  std::size_t item = 1;
-  try {
-    for (; item < count; ++item) threads.emplace_back(job, item);
-  } catch (const std::exception&) {  // no thread or no memory is left: this one does the rest
-  }
-  for (job(0); item < count; ++item) job(item);
-  for (std::thread& thread : threads) thread.join();
-}
-
 }  // namespace
 
-ReadAhead::ReadAhead(int file, std::uint64_t position, int threads)
+ReadAhead::ReadAhead(const std::shared_ptr<const OpenFile>& file, std::uint64_t position,
+                     int threads)
     : position_(position), ring_(threads + 2, {.work = [file](Job& job, int) {
-                                   job.outcome = read_block(file, job.position, job.block);
+                                   job.outcome = read_block(file->number, job.position, job.block);
                                    return true;
                                  }}) {
   ring_.start(threads);
@@ -347,7 +303,7 @@ bool ByteReader::fill_from_ahead() {
 bool ByteReader::stop_ahead() {
   if (!ahead_) return true;
   ahead_.reset();
-  return ::lseek(file_, static_cast<off_t>(start_ + file_offset_), SEEK_SET) >= 0;
+  return ::lseek(file_->number, static_cast<off_t>(start_ + file_offset_), SEEK_SET) >= 0;
 }
 
 Result<bool> ByteReader::read_at(std::uint64_t offset,
@@ -356,7 +312,7 @@ Result<bool> ByteReader::read_at(std::uint64_t offset,
   Interruptions interruptions;
   while (!left.is_done()) {
     const std::span<const iovec> vectors = left.next();
-    const ssize_t got = ::preadv(file_, vectors.data(), static_cast<int>(vectors.size()),
+    const ssize_t got = ::preadv(file_->number, vectors.data(), static_cast<int>(vectors.size()),
                                  static_cast<off_t>(start_ + offset));
     if (got < 0 && interruptions.again()) continue;
     if (got < 0) return system_failure(Errc::read_failed, name_, errno);
@@ -380,7 +336,8 @@ Result<bool> ByteReader::read_at(std::uint64_t offset, std::span<const std::span
     pieces.push_back(
         slice(parts, bytes / count * i, i + 1 < count ? bytes / count * (i + 1) : bytes));
   std::vector<Result<bool>> results(count, Result<bool>(true));
-  run_side_by_side(count, [&](std::size_t i) {
+  ThreadPool(static_cast<int>(count)).run(std::ssize(pieces), [&](std::int64_t piece, int) {
+    const auto i = static_cast<std::size_t>(piece);
     results[i] = guarded([&] { return read_at(offset + bytes / count * i, pieces[i]); });
   });
   for (const Result<bool>& result : results)

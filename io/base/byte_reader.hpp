@@ -16,14 +16,24 @@
 
 namespace zerorun::io {
 
+/// A file descriptor, which is closed in the end if it is `owned`.
+struct OpenFile {
+  OpenFile(int file, bool owns) noexcept : number(file), owned(owns) {}
+  ~OpenFile();
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  const int number;
+  const bool owned;
+};
+
 /// For one consumer. It keeps two blocks more than it has threads.
 class ReadAhead {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
-  /// Reads from `position` of `file` on, which is open until the end of this object; that waits for
-  /// the reads that are under way. Throws std::system_error where there can be no thread.
-  ReadAhead(int file, std::uint64_t position, int threads);
+  /// Reads from `position` of `file` on. The end of this object waits for the reads that are under
+  /// way. Throws std::system_error where there can be no thread.
+  ReadAhead(const std::shared_ptr<const OpenFile>& file, std::uint64_t position, int threads);
 
   struct Outcome {
     std::size_t bytes;  ///< fewer than kBlockBytes at the end and before an error
@@ -53,10 +63,6 @@ class ByteReader {
  public:
   /// A path, or "-" for stdin. Errors: open_failed.
   static Result<ByteReader> open(const std::string& path);
-
-  ByteReader(ByteReader&&) noexcept;
-  ByteReader& operator=(ByteReader&&) noexcept;
-  ~ByteReader();
 
   /// From now on `threads` threads read a regular file ahead while it is read from front to back.
   /// Use it for files of several MB whose bytes are only looked at. 0 switches it off.
@@ -100,9 +106,9 @@ class ByteReader {
   /// ok at the end of the file, read_failed after an error.
   const Status& error() const noexcept { return error_; }
   const std::string& name() const noexcept { return name_; }
-  bool is_open() const noexcept { return file_ >= 0; }
+  bool is_open() const noexcept { return file_ != nullptr; }
   /// True if name() is the path of a regular file, which can be opened again.
-  bool is_regular_file() const noexcept { return owned_ && size_.has_value(); }
+  bool is_regular_file() const noexcept { return file_ && file_->owned && size_.has_value(); }
 
   static constexpr std::size_t kMaxPeek = 4096;
   /// A thread of read_at() reads at least so much. From the page cache to new memory one and two
@@ -121,11 +127,9 @@ class ByteReader {
   bool is_worth_ahead() const noexcept;
   bool stop_ahead();
   std::size_t read_file(std::byte* out, std::size_t count);
-  void close() noexcept;
 
   std::string name_;
-  int file_ = -1;
-  bool owned_ = false;
+  std::shared_ptr<const OpenFile> file_;
   std::uint64_t start_ = 0;  // where offset() 0 is: a file that is stdin may begin further on
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // unread bytes in buffer_

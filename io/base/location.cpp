@@ -191,7 +191,6 @@ Result<std::optional<NumberPattern>> NumberPattern::parse(const std::string& nam
   NumberPattern pattern;
   const std::string_view view(name);
   pattern.path_prefix_ = unescape_percent(view.substr(0, file_at));
-  pattern.directory_ = file_at == 0 ? "." : pattern.path_prefix_;
   pattern.before_ = unescape_percent(view.substr(file_at, found->begin - file_at));
   pattern.after_ = unescape_percent(view.substr(found->end));
   pattern.width_ = found->width;
@@ -364,15 +363,12 @@ Result<std::vector<std::string>> named_paths(const Location& output, const Pictu
 
 std::string part_path(const std::string& path) {
   constexpr std::string_view kPart = ".part";
-  constexpr std::size_t kMostBytes = 255, kHashDigits = 16;  // of a name in Linux's file systems
+  constexpr std::size_t kMostBytes = 255;  // of a name in Linux's file systems
   const std::size_t file_at = path.rfind('/') + 1;
   if (path.size() - file_at + kPart.size() <= kMostBytes) return path + std::string(kPart);
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a, so that names that begin alike differ
-  for (const char c : path.substr(file_at))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  std::string digits;
-  for (std::size_t i = 0; i < kHashDigits; ++i, hash >>= 4) digits += "0123456789abcdef"[hash & 15];
-  const std::size_t kept = kMostBytes - kPart.size() - kHashDigits;
+  // Names that begin alike differ.
+  const std::string digits = std::to_string(std::hash<std::string>()(path.substr(file_at)));
+  const std::size_t kept = kMostBytes - kPart.size() - digits.size();
   return path.substr(0, file_at + kept) + digits + std::string(kPart);
 }
 

@@ -22,7 +22,8 @@ class NumberPattern {
   /// that is not whole, more than one, or one in a directory.
   static Result<std::optional<NumberPattern>> parse(const std::string& name);
 
-  const std::string& directory() const noexcept { return directory_; }  ///< "." if none is named
+  /// "." if none is named.
+  std::string directory() const { return path_prefix_.empty() ? "." : path_prefix_; }
   std::string path(std::int64_t number) const;
   /// The number of a file name (without directory) if this pattern makes that name.
   std::optional<std::int64_t> match(std::string_view file_name) const;
@@ -34,7 +35,6 @@ class NumberPattern {
  private:
   std::string_view number_in(std::string_view file_name) const;
 
-  std::string directory_;    // for reading the directory
   std::string path_prefix_;  // "" or "dir/", as the user wrote it
   std::string before_, after_;
   int width_ = 0;  // zero-padded to this many digits

@@ -40,6 +40,27 @@ bool is_sign(std::string_view name, std::size_t at) noexcept {
          (at == 0 || kSeparators.find(name[at - 1]) != std::string_view::npos);
 }
 
+/// "dir/shot_0042.v2.png": the last digits of the file name before its extension.
+struct NumberedName {
+  std::string_view before, digits, after;  // of the whole path
+  std::int64_t number = 0;
+};
+
+/// nullopt if the name has no digits there, or more than 18. The views refer to `path`.
+std::optional<NumberedName> numbered_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
+  std::size_t end = path.rfind('.');
+  if (end == std::string_view::npos || end <= begin) end = path.size();
+  while (end > begin && !is_digit(path[end - 1])) --end;
+  std::size_t at = end;
+  while (at > begin && is_digit(path[at - 1])) --at;
+  if (at == end || end - at > kMaxDigits) return std::nullopt;
+  NumberedName found{path.substr(0, at), path.substr(at, end - at), path.substr(end), 0};
+  std::from_chars(found.digits.data(), found.digits.data() + found.digits.size(), found.number);
+  return found;
+}
+
 std::string path_of(const NumberedName& like, std::int64_t number) {
   std::string digits = std::to_string(number);
   if (digits.size() < like.digits.size()) digits.insert(0, like.digits.size() - digits.size(), '0');
@@ -59,11 +80,6 @@ std::vector<NumberedName> one_series(const std::vector<std::string>& names) {
     series.push_back(*numbered);
   }
   return series;
-}
-
-std::int64_t missing_in(const std::vector<NumberedName>& series) {
-  if (series.empty()) return 0;
-  return series.back().number - series.front().number + 1 - std::int64_t(series.size());
 }
 
 }  // namespace
@@ -94,42 +110,22 @@ bool natural_less(std::string_view a, std::string_view b) noexcept {
   return whole_a < whole_b;
 }
 
-std::optional<NumberedName> numbered_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  const std::size_t begin = slash == std::string_view::npos ? 0 : slash + 1;
-  std::size_t end = path.rfind('.');
-  if (end == std::string_view::npos || end <= begin) end = path.size();
-  while (end > begin && !is_digit(path[end - 1])) --end;
-  std::size_t at = end;
-  while (at > begin && is_digit(path[at - 1])) --at;
-  if (at == end || end - at > kMaxDigits) return std::nullopt;
-  NumberedName found{path.substr(0, at), path.substr(at, end - at), path.substr(end), 0};
-  std::from_chars(found.digits.data(), found.digits.data() + found.digits.size(), found.number);
-  return found;
-}
-
-NameGaps find_name_gaps(const std::vector<std::string>& names) {
-  const std::vector<NumberedName> series = one_series(names);
-  NameGaps gaps{missing_in(series), {}};
-  for (std::size_t i = 1; i < series.size() && gaps.first.empty(); ++i)
-    if (series[i].number != series[i - 1].number + 1)
-      gaps.first = path_of(series[i - 1], series[i - 1].number + 1);
-  return gaps;
-}
-
-std::int64_t fill_name_gaps(std::vector<std::string>& names, std::int64_t limit) {
-  const std::vector<NumberedName> series = one_series(names);
-  const std::int64_t missing = missing_in(series);
-  if (missing <= 0 || missing > limit) return 0;
+NameGaps find_name_gaps(std::vector<std::string>& names, std::int64_t most_added) {
+  NameGaps gaps;
   std::vector<std::string> filled;
-  for (std::size_t i = 0; i < series.size(); ++i) {
+  const std::vector<NumberedName> series = one_series(names);
+  if (!series.empty())
+    gaps.count = series.back().number - series.front().number + 1 - std::ssize(series);
+  const bool fills = gaps.count > 0 && gaps.count <= most_added;
+  for (std::size_t i = 0; gaps.count > 0 && i < series.size(); ++i) {
     filled.push_back(names[i]);
-    const std::int64_t next = i + 1 < series.size() ? series[i + 1].number : 0;
-    for (std::int64_t n = series[i].number + 1; n < next; ++n)
-      filled.push_back(path_of(series[i], n));
+    const std::int64_t missing = series[i].number + 1;
+    const std::int64_t next = i + 1 < series.size() ? series[i + 1].number : missing;
+    if (gaps.first.empty() && missing < next) gaps.first = path_of(series[i], missing);
+    for (std::int64_t n = missing; fills && n < next; ++n) filled.push_back(path_of(series[i], n));
   }
-  names = std::move(filled);
-  return missing;
+  if (fills) names = std::move(filled);
+  return gaps;
 }
 
 void keep_file_numbers(std::vector<std::string>& names, std::int64_t first, std::int64_t last) {

@@ -154,7 +154,7 @@ Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOpti
 /// Null if the file is no TIFF file of several pages.
 Result<FrameReaderPtr> open_tiff_pages(ByteReader& file, const SourceOptions& options);
 Result<PacketReaderPtr> open_raw_mjpeg(ByteReader reader);
-Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, OpenedFile& opened);
+Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, const SourceOptions& options);
 /// Decodes JPEG packets by zerorun's own decoder.
 FrameReaderPtr decode_packets(PacketReaderPtr packets, const SourceOptions& options);
 

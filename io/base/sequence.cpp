@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 #include "codec/base/folder_names.hpp"
@@ -28,6 +29,18 @@ constexpr std::array kImageExtensions{
     "bmp", "dib", "dpx", "exr", "gif", "jfif", "jp2", "jpe", "jpeg", "jpg",  "pam",
     "pbm", "pcx", "pgm", "png", "pnm", "ppm",  "sgi", "tga", "tif",  "tiff", "webp",
 };
+
+/// More missing files are two sequences rather than a gap.
+constexpr std::int64_t kMostHeld = 1'000'000;
+
+bool is_there(const std::string& name) {
+  std::error_code ignored;
+  return fs::exists(name, ignored);
+}
+
+Status absent(const std::string& name, const std::string& what) {
+  return Status(Errc::missing_frame, "'" + name + "' " + what);
+}
 
 Status no_file(const std::string& what) { return Status(Errc::open_failed, what); }
 
@@ -58,8 +71,7 @@ Result<FileSequence> FileSequence::open(const ParsedLocation& location,
   sequence.missing_ = missing;
   switch (location.kind) {
     case LocationKind::pattern:
-      sequence.pattern_ = location.pattern;
-      ZR_TRY(sequence.open_pattern(start_number));
+      ZR_TRY(sequence.open_pattern(*location.pattern, start_number, numbers));
       break;
     case LocationKind::glob:
       ZR_TRY(sequence.open_glob(location.path));
@@ -72,54 +84,35 @@ Result<FileSequence> FileSequence::open(const ParsedLocation& location,
       break;
     case LocationKind::names:
       sequence.names_ = location.names;
-      sequence.count_absent_names();
       break;
     default:
       sequence.names_ = {location.path};
       sequence.single_ = true;
       break;
   }
-  if (numbers) ZR_TRY(sequence.choose_numbers(*numbers));
-  const bool is_found =
-      location.kind == LocationKind::glob || location.kind == LocationKind::directory;
-  if (is_found) sequence.note_name_gaps();
+  std::vector<std::string>& names = sequence.names_;
+  if (numbers && !sequence.single_ && location.kind != LocationKind::pattern)
+    keep_file_numbers(names, numbers->first, numbers->last);
+  if (numbers && names.empty())
+    return no_file("no file has a number from " + std::to_string(numbers->first) +
+                   (numbers->last == INT64_MAX ? " on" : " to " + std::to_string(numbers->last)));
+  if (location.kind == LocationKind::glob || location.kind == LocationKind::directory)
+    sequence.name_gaps_ = find_name_gaps(names, missing == MissingFrames::hold ? kMostHeld : 0);
+  if (location.kind == LocationKind::list || location.kind == LocationKind::names ||
+      sequence.name_gaps_.count > 0)
+    sequence.gaps_ = std::ssize(names) - std::count_if(names.begin(), names.end(), is_there);
   return sequence;
 }
 
-Status FileSequence::choose_numbers(const FileNumbers& numbers) {
-  if (pattern_) {
-    std::erase_if(numbers_, [&](std::int64_t n) { return n < numbers.first || n > numbers.last; });
-    if (!numbers_.empty()) first_number_ = number_ = std::max(numbers.first, numbers_.front());
-  } else if (!single_) {
-    keep_file_numbers(names_, numbers.first, numbers.last);
-    gaps_ = 0;
-    count_absent_names();
-  }
-  if (!numbers_.empty() || !names_.empty()) return Status::ok();
-  return no_file("no file has a number from " + std::to_string(numbers.first) +
-                 (numbers.last == INT64_MAX ? " on" : " to " + std::to_string(numbers.last)));
-}
-
-void FileSequence::note_name_gaps() {
-  constexpr std::int64_t kMostHeld = 1'000'000;  // more are two sequences rather than a gap
-  name_gaps_ = find_name_gaps(names_);
-  if (missing_ == MissingFrames::hold) gaps_ += fill_name_gaps(names_, kMostHeld);
-}
-
-void FileSequence::count_absent_names() {
-  std::error_code ignored;
-  gaps_ += std::count_if(names_.begin(), names_.end(),
-                         [&](const std::string& name) { return !fs::exists(name, ignored); });
-}
-
 /// Says what is there instead: numbers with another number of digits are the common mistake.
-Status FileSequence::no_match(std::optional<std::int64_t> start_number) const {
-  std::string sentence = "no file is named like '" + pattern_->path(start_number.value_or(0)) +
-                         "'" + (start_number ? " or has a higher number" : "");
+Status FileSequence::no_match(const NumberPattern& pattern,
+                              std::optional<std::int64_t> start_number) {
+  std::string sentence = "no file is named like '" + pattern.path(start_number.value_or(0)) + "'" +
+                         (start_number ? " or has a higher number" : "");
   std::vector<std::string> others;
   std::size_t least = SIZE_MAX, most = 0;
-  ZR_TRY(each_file(pattern_->directory(), [&](const std::string& name) {
-    const std::size_t digits = pattern_->other_digits(name).size();
+  ZR_TRY(each_file(pattern.directory(), [&](const std::string& name) {
+    const std::size_t digits = pattern.other_digits(name).size();
     if (digits == 0) return;
     others.push_back(name);
     least = std::min(least, digits);
@@ -132,17 +125,33 @@ Status FileSequence::no_match(std::optional<std::int64_t> start_number) const {
   return no_file(sentence + ": write " + (is_padded ? "%0" + std::to_string(most) + "d" : "%d"));
 }
 
-Status FileSequence::open_pattern(std::optional<std::int64_t> start_number) {
-  ZR_TRY(each_file(pattern_->directory(), [&](const std::string& name) {
-    if (const std::optional<std::int64_t> number = pattern_->match(name))
-      numbers_.push_back(*number);
+/// The names from the first number to the last one, with those that are not there.
+Status FileSequence::open_pattern(const NumberPattern& pattern,
+                                  std::optional<std::int64_t> start_number,
+                                  const std::optional<FileNumbers>& chosen) {
+  std::vector<std::int64_t> numbers;
+  ZR_TRY(each_file(pattern.directory(), [&](const std::string& name) {
+    const std::optional<std::int64_t> number = pattern.match(name);
+    if (number && *number >= start_number.value_or(INT64_MIN)) numbers.push_back(*number);
   }));
-  std::sort(numbers_.begin(), numbers_.end());
-  if (start_number)
-    numbers_.erase(numbers_.begin(),
-                   std::lower_bound(numbers_.begin(), numbers_.end(), *start_number));
-  if (numbers_.empty()) return no_match(start_number);
-  first_number_ = number_ = start_number.value_or(numbers_.front());
+  if (numbers.empty()) return no_match(pattern, start_number);
+  std::sort(numbers.begin(), numbers.end());
+  if (chosen) {
+    std::erase_if(numbers, [&](std::int64_t n) { return n < chosen->first || n > chosen->last; });
+    start_number.reset();
+  }
+  if (numbers.empty()) return Status::ok();
+  std::int64_t next = start_number.value_or(numbers.front());
+  const auto span = static_cast<std::uint64_t>(numbers.back()) - static_cast<std::uint64_t>(next);
+  const bool names_all = span < kMostHeld + numbers.size();
+  for (const std::int64_t number : numbers) {
+    for (; next < number && missing_ != MissingFrames::skip; ++gaps_) {
+      names_.push_back(pattern.path(next));
+      next = names_all ? next + 1 : number;
+    }
+    names_.push_back(pattern.path(number));
+    next = number + 1;
+  }
   return Status::ok();
 }
 
@@ -192,10 +201,7 @@ Status FileSequence::add_folder(const std::string& prefix, bool subfolders, int 
 /// of several inputs is the longest folder.
 std::shared_ptr<const PictureFiles> FileSequence::files() const {
   auto files = std::make_shared<PictureFiles>();
-  if (pattern_)
-    for (const std::int64_t number : numbers_) files->paths.push_back(pattern_->path(number));
-  else
-    files->paths = names_;
+  files->paths = names_;
   files->folder = folder_;
   if (!folder_.empty()) return files;
   std::string& common = files->folder;
@@ -209,107 +215,59 @@ std::shared_ptr<const PictureFiles> FileSequence::files() const {
 
 Status FileSequence::open_list(const std::string& path) {
   ZR_LET(data, read_whole_file(path, kMaxListBytes));
-  std::string_view rest(reinterpret_cast<const char*>(data.data()), data.size());
+  std::string text(reinterpret_cast<const char*>(data.data()), data.size());
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of editors on Windows
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  if (rest.find('\0') != std::string_view::npos)
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  if (text.find('\0') != std::string::npos)
     return Status(Errc::bad_input, "the list '" + path + "' is not text");
   const fs::path base = fs::path(path).parent_path();
-  while (!rest.empty()) {
-    const std::size_t feed = rest.find('\n');
-    std::string_view line = rest.substr(0, feed);
-    rest.remove_prefix(feed == std::string_view::npos ? rest.size() : feed + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  std::istringstream lines(std::move(text));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
     if (line.empty() || line[0] == '#') continue;
-    names_.push_back((base / fs::path(line)).string());
+    names_.push_back((base / line).string());
   }
-  count_absent_names();
   if (names_.empty()) return no_file("the list '" + path + "' names no file");
   return Status::ok();
 }
 
 std::int64_t FileSequence::count() const noexcept {
-  if (!pattern_) {
-    const auto all = static_cast<std::int64_t>(names_.size());
-    return missing_ == MissingFrames::skip ? all - gaps_ : all;
-  }
-  if (missing_ == MissingFrames::skip) return static_cast<std::int64_t>(numbers_.size());
-  return numbers_.back() - first_number_ + 1;
-}
-
-Result<std::optional<FileSequence::Item>> FileSequence::next() {
-  return pattern_ ? next_number() : next_name();
+  return std::ssize(names_) - (missing_ == MissingFrames::skip ? gaps_ : 0);
 }
 
 std::int64_t FileSequence::seek(std::int64_t index) {
   index = std::clamp<std::int64_t>(index, 0, std::max<std::int64_t>(count() - 1, 0));
   last_.clear();
-  pattern_ ? seek_number(index) : seek_name(index);
-  return index;
-}
-
-void FileSequence::seek_number(std::int64_t index) {
-  if (missing_ == MissingFrames::skip) {
-    at_ = static_cast<std::size_t>(index);
-    return;
-  }
-  number_ = first_number_ + index;
-  const auto next = std::lower_bound(numbers_.begin(), numbers_.end(), number_);
-  at_ = static_cast<std::size_t>(next - numbers_.begin());
-  if (at_ > 0) last_ = pattern_->path(numbers_[at_ - 1]);
-}
-
-void FileSequence::seek_name(std::int64_t index) {
   if (gaps_ == 0 || missing_ != MissingFrames::skip) {
     at_ = static_cast<std::size_t>(index);
   } else {
-    std::error_code ignored;
+    std::int64_t before = index;
     for (at_ = 0; at_ < names_.size(); ++at_)
-      if (fs::exists(names_[at_], ignored) && index-- == 0) break;
+      if (is_there(names_[at_]) && before-- == 0) break;
   }
-  if (gaps_ == 0) return;
-  std::error_code ignored;
-  for (std::size_t before = at_; before > 0 && last_.empty(); --before)
-    if (fs::exists(names_[before - 1], ignored)) last_ = names_[before - 1];
+  for (std::size_t i = at_; gaps_ > 0 && i > 0 && last_.empty(); --i)
+    if (is_there(names_[i - 1])) last_ = names_[i - 1];
+  return index;
 }
 
-Result<std::optional<FileSequence::Item>> FileSequence::next_number() {
-  if (at_ == numbers_.size()) return std::optional<Item>();
-  if (missing_ == MissingFrames::skip) number_ = numbers_[at_];
-  if (numbers_[at_] == number_) {
-    ++at_;
-    last_ = pattern_->path(number_++);
-    return std::optional<Item>({last_, false});
-  }
-  const std::int64_t absent = number_++;
-  Result<std::optional<Item>> held =
-      gap("the next one there is '" + pattern_->path(numbers_[at_]) + "'", pattern_->path(absent));
-  if (!held) number_ = numbers_[at_];
-  return held;
-}
-
-Result<std::optional<FileSequence::Item>> FileSequence::next_name() {
-  while (at_ < names_.size()) {
-    const std::string& name = names_[at_++];
-    std::error_code ignored;
-    if (single_ || gaps_ == 0 || fs::exists(name, ignored)) {
-      last_ = name;
+Result<std::optional<FileSequence::Item>> FileSequence::next() {
+  const std::size_t first = at_;
+  for (; at_ < names_.size(); ++at_) {
+    if (single_ || gaps_ == 0 || is_there(names_[at_])) {
+      if (missing_ == MissingFrames::error && at_ > first)
+        return absent(names_[first], "is not there; the next one there is '" + names_[at_] + "'");
+      last_ = names_[at_++];
       return std::optional<Item>({last_, false});
     }
-    if (missing_ != MissingFrames::skip)
-      return gap(name_gaps_.count > 0 ? "others of its series are" : "the list names it", name);
+    if (missing_ == MissingFrames::hold) {
+      const std::string& name = names_[at_++];
+      if (!last_.empty()) return std::optional<Item>({last_, true});
+      return absent(name, "is the first frame; there is no frame before it to hold");
+    }
   }
+  if (missing_ == MissingFrames::error && first < names_.size())
+    return absent(names_[first], "is not there, nor is one after it");
   return std::optional<Item>();
-}
-
-Result<std::optional<FileSequence::Item>> FileSequence::gap(const std::string& what,
-                                                            const std::string& path) {
-  if (missing_ == MissingFrames::error)
-    return Status(Errc::missing_frame, "'" + path + "' is not there; " + what);
-  if (last_.empty())
-    return Status(Errc::missing_frame,
-                  "'" + path + "' is the first frame; there is no frame before it to hold");
-  return std::optional<Item>({last_, true});
 }
 
 }  // namespace zerorun::io

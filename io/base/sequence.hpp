@@ -18,26 +18,14 @@ namespace zerorun::io {
 /// fewer leading zeros; everything else compares byte by byte. A strict weak order.
 bool natural_less(std::string_view a, std::string_view b) noexcept;
 
-/// "dir/shot_0042.v2.png": the last digits of the file name before its extension.
-struct NumberedName {
-  std::string_view before, digits, after;  ///< of the whole path
-  std::int64_t number = 0;
-};
-
-/// nullopt if the name has no digits there, or more than 18. The views refer to `path`.
-std::optional<NumberedName> numbered_name(std::string_view path);
-
 struct NameGaps {
   std::int64_t count = 0;
   std::string first;  ///< path of the first one that is missing
 };
 
 /// What is missing between `names`, which are sorted, if they differ in one ascending number alone.
-NameGaps find_name_gaps(const std::vector<std::string>& names);
-
-/// Adds the missing names to `names` and returns their number. Adds none if there are more than
-/// `limit`.
-std::int64_t fill_name_gaps(std::vector<std::string>& names, std::int64_t limit);
+/// Adds the missing names where they are not more than `most_added`.
+NameGaps find_name_gaps(std::vector<std::string>& names, std::int64_t most_added);
 
 /// Leaves the names whose number is `first` to `last`.
 void keep_file_numbers(std::vector<std::string>& names, std::int64_t first, std::int64_t last);
@@ -72,32 +60,21 @@ class FileSequence {
   const NameGaps& name_gaps() const noexcept { return name_gaps_; }
 
  private:
-  Status open_pattern(std::optional<std::int64_t> start_number);
+  Status open_pattern(const NumberPattern& pattern, std::optional<std::int64_t> start_number,
+                      const std::optional<FileNumbers>& chosen);
   Status open_glob(const std::string& pattern);
   Status open_directory(const std::string& path, bool subfolders);
   Status add_folder(const std::string& prefix, bool subfolders, int depth);
   Status open_list(const std::string& path);
-  void count_absent_names();
-  Status no_match(std::optional<std::int64_t> start_number) const;
-  Status choose_numbers(const FileNumbers& numbers);
-  void note_name_gaps();
-  Result<std::optional<Item>> next_number();
-  Result<std::optional<Item>> next_name();
-  void seek_number(std::int64_t index);
-  void seek_name(std::int64_t index);
-  Result<std::optional<Item>> gap(const std::string& what, const std::string& path);
+  static Status no_match(const NumberPattern& pattern, std::optional<std::int64_t> start_number);
 
   MissingFrames missing_ = MissingFrames::error;
   bool single_ = false;
-  std::optional<NumberPattern> pattern_;
-  std::vector<std::int64_t> numbers_;  // sorted; of a pattern
-  std::int64_t first_number_ = 0;
-  std::int64_t number_ = 0;         // next one of a pattern
-  std::vector<std::string> names_;  // of everything else
-  std::size_t at_ = 0;              // next index in numbers_ or names_
-  std::int64_t gaps_ = 0;           // files of a list that did not exist at open()
-  std::string folder_;              // PictureFiles::folder
-  std::string last_;                // what `hold` repeats
+  std::vector<std::string> names_;
+  std::size_t at_ = 0;     // next index in names_
+  std::int64_t gaps_ = 0;  // files that did not exist at open()
+  std::string folder_;     // PictureFiles::folder
+  std::string last_;       // what `hold` repeats
   NameGaps name_gaps_;
 };
 

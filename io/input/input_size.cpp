@@ -1,13 +1,15 @@
 // Guesses how many pixels an input has, before anything is decoded.
 // SPDX-License-Identifier: MIT
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -23,7 +25,8 @@ namespace {
 
 /// Pixels for each byte of a file whose header does not tell its size. Measured: samples/media's
 /// raccoon.jpg has 3.1, and pans over its photos at 1280x720 have 5.0 as JPEG at quality 90 and 55
-/// as H.264 (x264, crf 23), at 3840x2160 47. TIFF and BMP have 24 bits a pixel.
+/// as H.264 (x264, crf 23), at 3840x2160 47. TIFF, BMP and PNM have 24 bits
+/// a pixel.
 constexpr double kJpegPixelsPerByte = 4.0;
 constexpr double kVideoPixelsPerByte = 50.0;
 constexpr double kImagePixelsPerByte = 1.0 / 3.0;
@@ -39,14 +42,12 @@ bool read_head(const std::string& path, OpenedFile* opened, Head& head) {
   constexpr std::size_t kHeadBytes = 1024;  // the header line of YUV4MPEG2 has less
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || error) return false;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) return false;
   // Not by std::ifstream, which repeats a read that EINTR ends for ever.
   auto file = opened != nullptr ? opened->open(path) : ByteReader::open(path);
   if (!file) return false;
   const std::span<const std::byte> first = file->peek(kHeadBytes);
   head.bytes.assign(reinterpret_cast<const char*>(first.data()), first.size());
-  head.file_bytes = static_cast<double>(size);
+  head.file_bytes = static_cast<double>(file->size().value_or(0));
   if (opened != nullptr) opened->keep(*std::move(file));
   return true;
 }
@@ -57,29 +58,12 @@ double in_range(double frames, const SourceOptions& options) {
   return std::max(0.0, frames - first);
 }
 
-/// 32 bits at a fixed place of a PNG's first chunk, which is always IHDR.
-double png_number(std::string_view bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    value = value << 8U | static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + i]));
-  return value;
-}
-
+/// IHDR is always the first chunk of a PNG; its numbers are big-endian.
 double png_pixels(const Head& head) {
-  return head.bytes.size() >= 24 ? png_number(head.bytes, 16) * png_number(head.bytes, 20) : 0.0;
-}
-
-/// Pixels of the whole file, which may hold several images.
-double pnm_pixels(const Head& head, const SourceOptions& options) {
-  const bool is_rgb = head.bytes.size() > 1 && (head.bytes[1] == '6' || head.bytes[1] == '3');
-  std::istringstream words(head.bytes.substr(std::min<std::size_t>(2, head.bytes.size())));
-  double width = 0, height = 0;
-  words >> width >> height;
-  const double frame = width * height;
-  const double bytes = frame * (is_rgb ? 3 : 1);
-  // A comment between the numbers, for example.
-  if (!(frame >= 1)) return head.file_bytes * kImagePixelsPerByte;
-  return frame * in_range(std::max(1.0, head.file_bytes / bytes), options);
+  std::uint32_t size[2];
+  if (head.bytes.size() < 16 + sizeof size) return 0.0;
+  std::memcpy(size, head.bytes.data() + 16, sizeof size);
+  return static_cast<double>(ntohl(size[0])) * ntohl(size[1]);
 }
 
 double y4m_pixels(const Head& head, const SourceOptions& options) {
@@ -93,13 +77,12 @@ double pixels_of(const Head& head, const SourceOptions& options) {
   switch (sniff(std::as_bytes(std::span(head.bytes)))) {
     case ContentKind::y4m:
       return y4m_pixels(head, options);
-    case ContentKind::pnm:
-      return pnm_pixels(head, options);
     case ContentKind::png:
       return png_pixels(head);
     case ContentKind::jpeg:
     case ContentKind::webp:
       return head.file_bytes * kJpegPixelsPerByte;
+    case ContentKind::pnm:
     case ContentKind::tiff:
     case ContentKind::bmp:
       return head.file_bytes * kImagePixelsPerByte;

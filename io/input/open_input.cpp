@@ -213,7 +213,7 @@ Result<PacketReaderPtr> open_packet_reader(const Location& location, const Sourc
   ZR_LET(input, open_input(location, options, Wanted::packets));
   if (auto* packets = std::get_if<PacketReaderPtr>(&input)) return std::move(*packets);
   if (auto* images = std::get_if<FileSequence>(&input))
-    return open_jpeg_files(std::move(*images), *options.opened);
+    return open_jpeg_files(std::move(*images), options);
   return not_jpeg(location);
 }
 

@@ -170,6 +170,12 @@ class Selected : public Source {
   Work work_;  // of read()
 };
 
+Status copy(const Frame& from, Frame& to) {
+  ZR_TRY(to.reshape(from.format(), from.width(), from.height()));
+  copy_frame(from.view(), to.view());
+  return Status::ok();
+}
+
 Status check(const SourceOptions& options) {
   if (options.frame_rate.num < 0 || options.frame_rate.den <= 0)
     return Status(Errc::invalid_argument, "the frame rate is not a positive fraction");
@@ -248,12 +254,6 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
     if (options_.tell_broken) options_.tell_broken(name, error);
   }
 
-  static Status copy(const Frame& from, Frame& to) {
-    ZR_TRY(to.reshape(from.format(), from.width(), from.height()));
-    copy_frame(from.view(), to.view());
-    return Status::ok();
-  }
-
   Status make_black(Frame& frame) const {
     Frame black;
     const bool has_chroma = !is_rgb(info_.format) && info_.format != PixelFormat::gray8;
@@ -272,28 +272,25 @@ class SelectedFrames final : public Selected<FrameSource, FrameReader, Frame> {
     if (!more || !*more || !options_.pixel_format) return more;
     work.surface.reset();  // its samples are of the other format
     work.loader = [this, loader = std::move(work.loader)](FrameWork& loaded, int threads) {
-      return loader ? load_converted(loader, loaded, threads) : convert(loaded);
+      return load_converted(loader, loaded, threads);
     };
     return more;
   }
 
-  /// Loads a frame into memory of its own, and converts it into the caller's.
+  /// Loads a frame into memory of its own, and converts it into the caller's. Without a loader it
+  /// is loaded already.
   Status load_converted(const std::function<Status(FrameWork&, int)>& loader, FrameWork& work,
                         int threads) {
     const std::shared_ptr<Scratch> scratch = scratches_.borrow();
-    std::swap(work.item, scratch->unconverted);
-    const Status status = loader(work, threads);
+    const HostMemory memory = work.item.memory();
+    Status status;
+    if (loader) {
+      std::swap(work.item, scratch->unconverted);
+      status = loader(work, threads);
+    }
     std::swap(work.item, scratch->unconverted);
     ZR_TRY(status);
-    return convert(*scratch, work.item);
-  }
-
-  /// Converts a frame that is loaded already.
-  Status convert(FrameWork& work) {
-    const std::shared_ptr<Scratch> scratch = scratches_.borrow();
-    std::swap(work.item, scratch->unconverted);
-    if (const HostMemory memory = scratch->unconverted.memory(); work.item.memory() != memory)
-      work.item = Frame(memory);
+    if (work.item.memory() != memory) work.item = Frame(memory);
     return convert(*scratch, work.item);
   }
 
@@ -324,12 +321,7 @@ class SelectedPackets final : public Selected<PacketSource, PacketReader, Packet
 
 Status hand_over(Frame& from, Frame& to) {
   if (from.width() == 0) return Status::ok();
-  if (from.memory() != to.memory()) {
-    const ConstFrameView view = std::as_const(from).view();
-    ZR_TRY(to.reshape(view.format, view.width, view.height));
-    copy_frame(view, to.view());
-    return Status::ok();
-  }
+  if (from.memory() != to.memory()) return copy(from, to);
   std::swap(from, to);
   return Status::ok();
 }

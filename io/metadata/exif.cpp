@@ -14,9 +14,12 @@ namespace {
 
 constexpr std::uint16_t kAscii = 2, kShort = 3, kLong = 4, kRational = 5;
 
-std::optional<std::uint64_t> orientation_place(ByteSpan exif, bool little, std::uint32_t at) {
-  for (const tiff::Entry& entry : tiff::read_directory(exif, little, at))
-    if (entry.tag == tiff::kOrientation && entry.type == kShort) return entry.value_at;
+std::optional<tiff::Entry> orientation_entry(ByteSpan exif) {
+  const auto header = tiff::read_header(exif);
+  if (!header) return std::nullopt;
+  for (const tiff::Entry& entry :
+       tiff::read_directory(exif, header->little, header->first_directory))
+    if (entry.tag == tiff::kOrientation && entry.type == kShort) return entry;
   return std::nullopt;
 }
 
@@ -61,9 +64,8 @@ std::string value_text(const tiff::Entry& entry, bool little) {
   return decimal(value);
 }
 
-template <std::size_t kCount>
-void take(const std::vector<tiff::Entry>& entries, const std::array<Named, kCount>& names,
-          bool little, std::vector<std::pair<std::string, std::string>>& out) {
+void take(const std::vector<tiff::Entry>& entries, std::span<const Named> names, bool little,
+          std::vector<std::pair<std::string, std::string>>& out) {
   for (const Named& named : names)
     for (const tiff::Entry& entry : entries) {
       if (entry.tag != named.tag) continue;
@@ -76,20 +78,15 @@ void take(const std::vector<tiff::Entry>& entries, const std::array<Named, kCoun
 }  // namespace
 
 int exif_orientation(ByteSpan exif) noexcept {
-  const auto header = tiff::read_header(exif);
-  if (!header) return 1;
-  const auto at = orientation_place(exif, header->little, header->first_directory);
-  const auto value = at ? number(exif, *at, 2, header->little) : std::nullopt;
+  const auto entry = orientation_entry(exif);
+  const auto value = entry ? entry->integer(entry->is_little) : std::nullopt;
   return value && *value >= 1 && *value <= 8 ? static_cast<int>(*value) : 1;
 }
 
 void set_exif_orientation(std::span<std::uint8_t> exif, int orientation) noexcept {
-  const auto header = tiff::read_header(exif);
-  if (!header) return;
-  const auto at = orientation_place(exif, header->little, header->first_directory);
-  if (at && number(exif, *at, 2, header->little))
-    put_number(exif.subspan(static_cast<std::size_t>(*at), 2),
-               static_cast<std::uint32_t>(orientation), header->little);
+  if (const auto entry = orientation_entry(exif))
+    put_number(exif.subspan(static_cast<std::size_t>(entry->value_at), 2),
+               static_cast<std::uint32_t>(orientation), entry->is_little);
 }
 
 std::vector<std::uint8_t> oriented_exif(const PictureContent& content) {

@@ -48,6 +48,8 @@ Result<DecodeReport> InkDecoder::decode(Decoder& decoder, std::span<const std::b
   return report;
 }
 
+void ProfileConverter::convert(const FrameView& frame) const { convert(frame, frame); }
+
 #ifdef ZERORUN_HAVE_LCMS
 namespace {
 
@@ -107,19 +109,11 @@ Result<ProfileConverter> ProfileConverter::create_for_inks(std::span<const std::
   return converter;
 }
 
-void ProfileConverter::convert(const FrameView& frame) const {
+void ProfileConverter::convert(const ConstFrameView& in, const FrameView& out) const {
   const ConvertTimer timer;
-  for (int row = 0; row < frame.height; ++row) {
-    std::uint8_t* line = row_of(frame, 0, row);
-    cmsDoTransform(transform_.get(), line, line, static_cast<cmsUInt32Number>(frame.width));
-  }
-}
-
-void ProfileConverter::convert(const ConstFrameView& inks, const FrameView& rgb) const {
-  const ConvertTimer timer;
-  for (int row = 0; row < rgb.height; ++row)
-    cmsDoTransform(transform_.get(), row_of(inks, 0, row), row_of(rgb, 0, row),
-                   static_cast<cmsUInt32Number>(rgb.width));
+  for (int row = 0; row < out.height; ++row)
+    cmsDoTransform(transform_.get(), row_of(in, 0, row), row_of(out, 0, row),
+                   static_cast<cmsUInt32Number>(out.width));
 }
 #else
 Result<ProfileConverter> ProfileConverter::create(std::span<const std::uint8_t>, PixelFormat) {
@@ -128,7 +122,6 @@ Result<ProfileConverter> ProfileConverter::create(std::span<const std::uint8_t>,
 Result<ProfileConverter> ProfileConverter::create_for_inks(std::span<const std::uint8_t>, bool) {
   return Status(Errc::not_built, "conversion by ICC profiles needs lcms2 (liblcms2-dev)");
 }
-void ProfileConverter::convert(const FrameView&) const {}
 void ProfileConverter::convert(const ConstFrameView&, const FrameView&) const {}
 #endif
 

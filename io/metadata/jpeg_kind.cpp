@@ -16,26 +16,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// The place of the first marker after `at` that is a frame header or SOS; 0 if there is none.
-/// `has_tables` becomes true if a DHT comes before.
-std::uint64_t find_header(ByteSpan jpeg, bool until_scan, bool& has_tables) {
-  for (std::uint64_t at = 2;;) {
-    const auto marker = number(jpeg, at, 2, false), bytes = number(jpeg, at + 2, 2, false);
-    if (!bytes) return 0;
-    const std::uint32_t code = *marker & 0xFF;
-    const bool is_marker = *marker >> 8 == 0xFF && code != 0 && code != 0xFF;
-    const bool stands_alone = code == 0x01 || (code >= 0xD0 && code <= 0xD7);  // TEM, RSTm
-    if (!is_marker || stands_alone) {
-      at += is_marker ? 2 : 1;
-      continue;
-    }
-    const bool is_frame =
-        code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
-    has_tables |= code == 0xC4;
-    if (until_scan ? code == 0xDA : is_frame || code == 0xF7) return at;
-    if (code == 0xDA || *bytes < 2) return 0;
-    at += 2 + std::uint64_t{*bytes};
-  }
+/// SOF and the header of JPEG-LS.
+bool is_frame_header(std::uint8_t marker) noexcept {
+  return marker == 0xF7 ||
+         ((marker & 0xF0) == 0xC0 && marker != 0xC4 && marker != 0xC8 && marker != 0xCC);
 }
 
 /// T.81 table B.1: SOF4 and above are differential, SOF8 and above arithmetic.
@@ -67,15 +51,11 @@ std::vector<std::byte> standard_tables() {
   for (int plane = 0; plane < 3; ++plane)
     for (int row = 0; row < 8; ++row) std::memset(row_of(frame.view(), plane, row), 128, 8);
   if (!encoder->encode(std::as_const(frame).view(), jpeg)) return tables;
-  const ByteSpan bytes = as_u8(jpeg);
-  for (std::uint64_t at = 2;;) {
-    const auto marker = number(bytes, at, 2, false), length = number(bytes, at + 2, 2, false);
-    if (!length || *marker == 0xFFDA) return tables;
-    const ByteSpan segment = part(bytes, at, 2 + std::uint64_t{*length});
-    const auto raw = std::as_bytes(segment);
-    if (*marker == 0xFFC4) tables.insert(tables.end(), raw.begin(), raw.end());
-    at += 2 + std::uint64_t{*length};
+  for (const JpegSegment& segment : segments_to_scan(as_u8(jpeg))) {
+    const auto raw = std::span(jpeg).subspan(segment.at, segment.bytes());
+    if (segment.marker == kDht) tables.insert(tables.end(), raw.begin(), raw.end());
   }
+  return tables;
 }
 
 }  // namespace
@@ -83,47 +63,43 @@ std::vector<std::byte> standard_tables() {
 std::optional<JpegKind> jpeg_kind(std::span<const std::byte> jpeg) {
   const ByteSpan bytes = as_u8(jpeg);
   if (!starts_with(bytes, "\xFF\xD8"sv)) return std::nullopt;
-  bool unused = false;
-  const std::uint64_t at = find_header(bytes, false, unused);
-  const ByteSpan header = part(bytes, at, 10);
-  if (at == 0 || header.empty()) return std::nullopt;
-  JpegKind kind;
-  kind.process = process_of(header[1]);
-  kind.bits = header[4];
-  kind.height = header[5] << 8 | header[6];
-  kind.width = header[7] << 8 | header[8];
-  kind.components = header[9];
   int transform = -1;
   bool has_jfif = false;
-  for (std::uint64_t app = 2; app < at;) {
-    const auto marker = number(bytes, app, 2, false), length = number(bytes, app + 2, 2, false);
-    if (!length) break;
-    const ByteSpan payload = part(bytes, app + 4, *length < 2 ? 0 : *length - 2u);
-    has_jfif |= *marker == 0xFFE0 && starts_with(payload, "JFIF");
-    if (*marker == 0xFFEE && starts_with(payload, "Adobe") && payload.size() >= 12)
-      transform = payload[11];
-    app += *marker >> 8 == 0xFF && *marker != 0xFFFF ? 2 + std::uint64_t{*length} : 1;
+  for (const JpegSegment& segment : segments_to_scan(bytes)) {
+    const ByteSpan payload = segment.payload;
+    has_jfif |= segment.is(kApp0, "JFIF");
+    if (segment.is(kApp14, "Adobe") && payload.size() >= 12) transform = payload[11];
+    if (!is_frame_header(segment.marker)) continue;
+    if (payload.size() < 6) break;
+    JpegKind kind;
+    kind.process = process_of(segment.marker);
+    kind.bits = payload[0];
+    kind.height = payload[1] << 8 | payload[2];
+    kind.width = payload[3] << 8 | payload[4];
+    kind.components = payload[5];
+    kind.color = color_of(kind.components, transform, has_jfif);
+    return kind;
   }
-  kind.color = color_of(kind.components, transform, has_jfif);
-  return kind;
+  return std::nullopt;
 }
 
 bool has_end_of_image(std::span<const std::byte> jpeg) {
   constexpr std::array kEoi{std::byte{0xFF}, std::byte{0xD9}};
-  bool unused = false;
-  const std::uint64_t scan = find_header(as_u8(jpeg), true, unused);
-  const auto rest = jpeg.subspan(scan);
-  return scan != 0 &&  // from the end, where it usually is
-         std::search(rest.rbegin(), rest.rend(), kEoi.rbegin(), kEoi.rend()) != rest.rend();
+  const auto segments = segments_to_scan(as_u8(jpeg));
+  if (segments.empty() || segments.back().marker != kSos) return false;
+  const auto rest = jpeg.subspan(segments.back().at);  // from the end, where it usually is
+  return std::search(rest.rbegin(), rest.rend(), kEoi.rbegin(), kEoi.rend()) != rest.rend();
 }
 
 std::vector<std::byte> with_huffman_tables(std::span<const std::byte> jpeg) {
   std::vector<std::byte> whole(jpeg.begin(), jpeg.end());
-  bool has_tables = false;
-  const std::uint64_t scan = find_header(as_u8(jpeg), true, has_tables);
-  if (scan == 0 || has_tables) return whole;
+  const auto segments = segments_to_scan(as_u8(jpeg));
+  const bool has_scan = !segments.empty() && segments.back().marker == kSos;
+  if (!has_scan || std::ranges::find(segments, kDht, &JpegSegment::marker) != segments.end())
+    return whole;
   static const std::vector<std::byte> kTables = standard_tables();
-  whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(scan), kTables.begin(), kTables.end());
+  whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(segments.back().at), kTables.begin(),
+               kTables.end());
   return whole;
 }
 

@@ -14,7 +14,6 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t kMaxPayload = 65533;  // T.81 B.1.1.4: the length field counts itself
-constexpr std::uint8_t kApp0 = 0xE0, kApp1 = 0xE1, kApp2 = 0xE2;
 
 std::vector<std::uint8_t> joined(std::string_view id, ByteSpan bytes) {
   std::vector<std::uint8_t> payload(id.begin(), id.end());
@@ -50,10 +49,39 @@ void add_profile(ByteSpan icc, std::vector<MarkerSegment>& segments, std::string
 
 }  // namespace
 
+std::vector<JpegSegment> segments_to_scan(ByteSpan jpeg) {
+  std::vector<JpegSegment> segments;
+  for (std::uint64_t at = 2;;) {
+    const auto marker = number(jpeg, at, 2, false), length = number(jpeg, at + 2, 2, false);
+    if (!length) return segments;
+    const auto code = static_cast<std::uint8_t>(*marker);
+    const bool is_marker = *marker >> 8 == 0xFF && code != 0 && code != 0xFF;
+    const bool stands_alone = code == 0x01 || (code >= 0xD0 && code <= 0xD7);  // TEM, RSTm
+    if (!is_marker || stands_alone) {
+      at += is_marker ? 2 : 1;
+      continue;
+    }
+    segments.push_back({code, at, part(jpeg, at + 4, std::max(*length, 2u) - 2)});
+    if (code == kSos || *length < 2) return segments;
+    at += 2 + std::uint64_t{*length};
+  }
+}
+
+std::vector<std::byte> bytes_of(const MarkerSegment& segment) {
+  const std::size_t length = segment.payload.size() + 2;
+  std::vector<std::byte> bytes(2 + length);
+  bytes[0] = std::byte{0xFF};
+  bytes[1] = std::byte{segment.marker};
+  bytes[2] = static_cast<std::byte>(length >> 8);
+  bytes[3] = static_cast<std::byte>(length);
+  std::ranges::copy(std::as_bytes(std::span(segment.payload)), bytes.begin() + 4);
+  return bytes;
+}
+
 std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::string* left_out) {
   std::vector<MarkerSegment> segments;
-  add_single("Exif\0\0"sv, oriented_exif(content), "EXIF", segments, left_out);
-  add_single("http://ns.adobe.com/xap/1.0/\0"sv, as_u8(content.xmp), "XMP", segments, left_out);
+  add_single(kExifId, oriented_exif(content), "EXIF", segments, left_out);
+  add_single(kXmpId, as_u8(content.xmp), "XMP", segments, left_out);
   add_profile(content.icc, segments, left_out);
   segments.insert(segments.end(), content.notes.begin(), content.notes.end());
   return segments;
@@ -62,11 +90,7 @@ std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::str
 void insert_segments(std::span<const MarkerSegment> segments, std::vector<std::byte>& jpeg) {
   std::vector<std::byte> bytes;
   for (const MarkerSegment& segment : segments) {
-    const std::size_t length = segment.payload.size() + 2;
-    bytes.insert(bytes.end(),
-                 {std::byte{0xFF}, std::byte{segment.marker}, static_cast<std::byte>(length >> 8),
-                  static_cast<std::byte>(length)});
-    const auto raw = std::as_bytes(std::span(segment.payload));
+    const std::vector<std::byte> raw = bytes_of(segment);
     bytes.insert(bytes.end(), raw.begin(), raw.end());
   }
   const ByteSpan all = as_u8(jpeg);
@@ -77,23 +101,13 @@ void insert_segments(std::span<const MarkerSegment> segments, std::vector<std::b
 }
 
 bool set_jpeg_orientation(std::vector<std::byte>& jpeg, int orientation) {
-  constexpr auto kId = "Exif\0\0"sv;
-  const ByteSpan bytes = as_u8(jpeg);
-  for (std::uint64_t at = 2;;) {
-    const auto marker = number(bytes, at, 2, false), length = number(bytes, at + 2, 2, false);
-    if (length && *marker == 0xFFFF) {  // a fill byte (T.81 B.1.1.2)
-      ++at;
-      continue;
-    }
-    if (!length || *length < 2 || *marker >> 8 != 0xFF || *marker == 0xFFDA) break;
-    const ByteSpan payload = part(bytes, at + 4, *length - 2u);
-    if (*marker == 0xFF00u + kApp1 && starts_with(payload, kId)) {
-      const auto exif = std::span(reinterpret_cast<std::uint8_t*>(jpeg.data()), jpeg.size())
-                            .subspan(at + 4 + kId.size(), payload.size() - kId.size());
-      set_exif_orientation(exif, orientation);
-      return exif_orientation(exif) == orientation;
-    }
-    at += 2 + std::uint64_t{*length};
+  for (const JpegSegment& segment : segments_to_scan(as_u8(jpeg))) {
+    if (!segment.is(kApp1, kExifId)) continue;
+    const auto exif =
+        std::span(reinterpret_cast<std::uint8_t*>(jpeg.data()), jpeg.size())
+            .subspan(segment.at + 4 + kExifId.size(), segment.payload.size() - kExifId.size());
+    set_exif_orientation(exif, orientation);
+    return exif_orientation(exif) == orientation;
   }
   PictureContent content;
   content.orientation = orientation;

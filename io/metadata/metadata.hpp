@@ -50,6 +50,35 @@ inline void put_number(std::span<std::uint8_t> out, std::uint32_t value, bool li
     out[little ? i : out.size() - 1 - i] = static_cast<std::uint8_t>(value);
 }
 
+/// A marker segment of a JPEG stream: its two bytes of marker lie at `at`, its payload ends it.
+struct JpegSegment {
+  std::uint8_t marker;
+  std::uint64_t at;
+  ByteSpan payload;
+
+  std::size_t bytes() const noexcept { return 4 + payload.size(); }
+  bool is(std::uint8_t app, std::string_view id) const noexcept {
+    return marker == app && starts_with(payload, id);
+  }
+};
+constexpr std::uint8_t kDht = 0xC4, kSos = 0xDA, kApp0 = 0xE0, kApp1 = 0xE1, kApp2 = 0xE2,
+                       kApp14 = 0xEE, kCom = 0xFE;
+constexpr std::string_view kExifId{"Exif\0\0", 6}, kXmpId{"http://ns.adobe.com/xap/1.0/\0", 29};
+/// Those up to the first SOS, which is the last one, or up to one without a length. What lies
+/// between them is stepped over, as decoders do.
+std::vector<JpegSegment> segments_to_scan(ByteSpan jpeg);
+std::vector<std::byte> bytes_of(const MarkerSegment& segment);
+
+/// The entries of an index of pictures (CIPA DC-007, Multi-Picture Format): attributes, size,
+/// offset and two numbers, 16 bytes each.
+struct MpfTable {
+  std::uint64_t at = 0;  ///< in the payload of the segment
+  std::size_t pictures = 0;
+  bool little = true;
+};
+constexpr std::string_view kMpfId{"MPF\0", 4};
+std::optional<MpfTable> mpf_table(ByteSpan payload);
+
 /// Empty if the stream is damaged, longer than 16 MiB unpacked, or this build has no zlib.
 std::vector<std::uint8_t> inflate(ByteSpan packed);
 /// Empty if this build has no zlib.

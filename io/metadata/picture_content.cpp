@@ -14,9 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr auto kExifId = "Exif\0\0"sv;
 constexpr auto kIccId = "ICC_PROFILE\0"sv;
-constexpr auto kXmpId = "http://ns.adobe.com/xap/1.0/\0"sv;
 constexpr auto kPngXmp = "XML:com.adobe.xmp\0"sv;
 
 std::vector<std::uint8_t> copy(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
@@ -114,25 +112,17 @@ bool is_note(const MarkerSegment& segment) noexcept {
   const ByteSpan text(segment.payload);
   const bool is_of_coder = starts_with(text, "CS=ITU601") || starts_with(text, "Lavc") ||
                            starts_with(text, "CREATOR: ") || starts_with(text, "zerorun: ");
-  return segment.marker == 0xFE ? !is_of_coder
+  return segment.marker == kCom ? !is_of_coder
                                 : segment.marker == 0xED && starts_with(text, "Photoshop 3.0\0"sv);
 }
 
 /// The APPn and COM segments of a JPEG file up to its first scan.
 std::vector<MarkerSegment> segments_of(ByteSpan file) {
   std::vector<MarkerSegment> segments;
-  for (std::uint64_t at = 2;;) {
-    const auto marker = number(file, at, 2, false), bytes = number(file, at + 2, 2, false);
-    if (bytes && *marker == 0xFFFF) {  // a fill byte (T.81 B.1.1.2)
-      ++at;
-      continue;
-    }
-    if (!bytes || *bytes < 2 || *marker >> 8 != 0xFF || *marker == 0xFFDA) return segments;
-    const ByteSpan payload = part(file, at + 4, *bytes - 2u);
-    if ((*marker >= 0xFFE0 && *marker <= 0xFFEF) || *marker == 0xFFFE)
-      segments.push_back({static_cast<std::uint8_t>(*marker & 0xFF), copy(payload)});
-    at += 2 + std::uint64_t{*bytes};
-  }
+  for (const JpegSegment& segment : segments_to_scan(file))
+    if ((segment.marker & 0xF0) == kApp0 || segment.marker == kCom)
+      segments.push_back({segment.marker, copy(segment.payload)});
+  return segments;
 }
 
 PictureContent content_of(const std::vector<MarkerSegment>& segments) {
@@ -142,10 +132,12 @@ PictureContent content_of(const std::vector<MarkerSegment>& segments) {
   int parts = 0;
   for (const MarkerSegment& segment : segments) {
     const ByteSpan payload(segment.payload);
-    if (segment.marker == 0xE1 && starts_with(payload, kExifId)) take_exif(payload, content);
-    if (segment.marker == 0xE1 && starts_with(payload, kXmpId))
+    if (segment.marker == kApp1 && starts_with(payload, kExifId)) take_exif(payload, content);
+    if (segment.marker == kApp1 && starts_with(payload, kXmpId))
       content.xmp = text(payload.subspan(kXmpId.size()));
-    if (segment.marker == 0xE2 && starts_with(payload, kIccId) &&
+    if (const auto table = mpf_table(payload); table && segment.marker == kApp2)
+      content.pages = static_cast<int>(table->pictures);
+    if (segment.marker == kApp2 && starts_with(payload, kIccId) &&
         payload.size() > kIccId.size() + 2) {
       profile.emplace(payload[kIccId.size()], payload.subspan(kIccId.size() + 2));
       parts = payload[kIccId.size() + 1];

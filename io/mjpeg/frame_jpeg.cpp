@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "io/samples/pixel_pack.hpp"
+#include "io/mjpeg/jpeg_splitter.hpp"
 #include "io/base/readers.hpp"
 #include "zerorun/convert.hpp"
 
@@ -29,13 +30,6 @@ std::optional<bool> bottom_first_of(const StreamInfo& info) {
     if (polarity == 1 || polarity == 2) return polarity == 1;
   }
   return std::nullopt;
-}
-
-/// The bytes from the next SOI on; empty if there is none.
-std::span<const std::byte> from_next_image(std::span<const std::byte> bytes) {
-  constexpr std::array kSoi{std::byte{0xFF}, std::byte{0xD8}, std::byte{0xFF}};
-  const auto found = std::search(bytes.begin(), bytes.end(), kSoi.begin(), kSoi.end());
-  return bytes.subspan(static_cast<std::size_t>(found - bytes.begin()));
 }
 
 /// Copies a field to every second line of each plane, from `first_line` on. The chroma lines of
@@ -186,9 +180,9 @@ Status JpegDecoders::decode_packet(std::span<const std::byte> packet, int height
   const std::shared_ptr<Coder> coder = coders_.borrow();
   const PixelFormat format = asked_format(options_, closest_format(info));
   ZR_LET(report, decode_one(*coder, threads, packet, format, coder->fields[0]));
-  const std::span<const std::byte> second =
-      from_next_image(packet.subspan(std::min(report.bytes_consumed, packet.size())));
-  if (second.empty()) {
+  const auto rest = packet.subspan(std::min(report.bytes_consumed, packet.size()));
+  const auto second = rest.subspan(bytes_before_image(rest));
+  if (!is_jpeg(second)) {
     count(report, work);
     return hand_over(coder->fields[0], work.item);
   }

@@ -242,7 +242,8 @@ std::vector<SourceFact> facts_of(const SourceInfo& info) {
     add(facts, Fact::pages,
         std::to_string(info.picture->pages - 1) +
             (info.picture->pages == 2 ? " further picture" : " further pictures") +
-            " in the first file, which --page N or a pattern takes");
+            (info.is_jpeg ? " (a gain map, a preview) in the first file"
+                          : " in the first file, which --page N or a pattern takes"));
   if (!info.inks.empty()) add(facts, Fact::inks, "the inks (" + info.inks + ")", info.inks);
   return facts;
 }

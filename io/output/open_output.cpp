@@ -60,10 +60,10 @@ Result<PacketSinkPtr> open_packet_output(const Location& output, const SinkOptio
 #endif
   if (!output.names.empty()) ZR_TRY(make_folder_of(parsed.path));
   ZR_LET(file, open_output(parsed, options.overwrite));
-  if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput::stream(std::move(file), true));
+  if (is_raw_mjpeg(format)) return make_jpeg_sink(ImageOutput(std::move(file), {}, true));
   if (is_jpeg_file(format))
-    return make_jpeg_sink(ImageOutput::single(
-        std::move(file), "a pattern such as {name}_%05d.jpg or a video such as .mov"));
+    return make_jpeg_sink(
+        ImageOutput(std::move(file), "a pattern such as {name}_%05d.jpg or a video such as .mov"));
 #ifdef ZERORUN_HAVE_FFMPEG
   return open_container_sink(std::move(file), muxer, options);
 #else
@@ -103,11 +103,8 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
   if (!output.names.empty()) ZR_TRY(make_folder_of(parsed.path));
   ZR_LET(file, open_output(parsed, options.overwrite));
   if (format == "y4m") return make_y4m_sink(std::move(file), options);
-  return make_image_sink(
-      needs_opencv(format)
-          ? ImageOutput::single(std::move(file), "a pattern such as {name}_%05d.png")
-          : ImageOutput::stream(std::move(file), false),
-      format);
+  const char* const for_more = needs_opencv(format) ? "a pattern such as {name}_%05d.png" : "";
+  return make_image_sink(ImageOutput(std::move(file), for_more), format);
 }
 
 }  // namespace

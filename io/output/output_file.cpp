@@ -210,19 +210,8 @@ Status OutputFile::take_name() {
   return Status::ok();
 }
 
-ImageOutput ImageOutput::stream(std::unique_ptr<OutputFile> file, bool may_be_empty) {
-  ImageOutput output;
-  output.file_ = std::move(file);
-  output.may_be_empty_ = may_be_empty;
-  return output;
-}
-
-ImageOutput ImageOutput::single(std::unique_ptr<OutputFile> file, std::string for_more) {
-  ImageOutput output;
-  output.file_ = std::move(file);
-  output.for_more_ = std::move(for_more);
-  return output;
-}
+ImageOutput::ImageOutput(std::unique_ptr<OutputFile> file, std::string for_more, bool may_be_empty)
+    : file_(std::move(file)), for_more_(std::move(for_more)), may_be_empty_(may_be_empty) {}
 
 Result<ImageOutput> ImageOutput::numbered(const NumberPattern& pattern, std::int64_t start,
                                           bool overwrite) {

@@ -88,10 +88,10 @@ Status make_folder_of(const std::string& path);
 class ImageOutput {
  public:
   /// A file or stream that holds images one after another; without an image it is an error unless
-  /// `may_be_empty`.
-  static ImageOutput stream(std::unique_ptr<OutputFile> file, bool may_be_empty);
-  /// A file that holds one image. `for_more` completes the sentence about a second one: "name ...".
-  static ImageOutput single(std::unique_ptr<OutputFile> file, std::string for_more);
+  /// `may_be_empty`. With `for_more` it holds one image, and "name `for_more`" is said of a second
+  /// one.
+  explicit ImageOutput(std::unique_ptr<OutputFile> file = nullptr, std::string for_more = {},
+                       bool may_be_empty = false);
   /// Numbered files, each renamed from NAME.part when it is whole. Errors: open_failed (no such
   /// directory), output_exists (without `overwrite`: a file of the pattern with a number from
   /// `start` on exists; better to fail now than at frame 5000).

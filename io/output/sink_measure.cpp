@@ -19,70 +19,40 @@ std::int64_t size_of(OutputFile::Parts parts) noexcept {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Gives a sink of packets or frames the bytes of each.
-template <typename Base>
-class PartsSink;
+struct PacketParts : HalvedPacketSink {
+  static constexpr const char* kCodec = "mjpeg";
 
-template <>
-class PartsSink<PacketSink> : public HalvedPacketSink {
- public:
-  Status prepare(std::span<const std::byte> jpeg, Outgoing& out) final {
+  static Status set_parts(std::span<const std::byte> jpeg, Outgoing& out) {
     if (!is_jpeg(jpeg)) return Status(Errc::invalid_argument, "the packet is not a JPEG stream");
     out.parts.assign(1, jpeg);
-    return take(out);
+    return Status::ok();
   }
-
- protected:
-  virtual Status take(Outgoing& out) = 0;
-  static constexpr const char* kCodec = "mjpeg";
 };
 
-template <>
-class PartsSink<FrameSink> : public HalvedFrameSink {
- public:
-  PixelFormat wanted_format(PixelFormat native) const final { return native; }
+struct FrameParts : HalvedFrameSink {
+  static constexpr const char* kCodec = "rawvideo";
 
-  Status prepare(const ConstFrameView& frame, Outgoing& out) final {
+  PixelFormat wanted_format(PixelFormat native) const final { return native; }
+  static Status set_parts(const ConstFrameView& frame, Outgoing& out) {
     ZR_TRY(validate(frame));
     out.parts.clear();
     add_frame(frame, out.parts);
-    return take(out);
-  }
-
- protected:
-  virtual Status take(Outgoing& out) = 0;
-  static constexpr const char* kCodec = "rawvideo";
-};
-
-template <typename Base>
-class NullSink final : public PartsSink<Base> {
- public:
-  Status finish() override { return Status::ok(); }
-  std::int64_t bytes_written() const override { return bytes_; }
-
- private:
-  Status take(Outgoing&) override { return Status::ok(); }
-  Status place(Outgoing& out) override {
-    bytes_ += size_of(out.parts);
     return Status::ok();
   }
-
-  std::int64_t bytes_ = 0;
 };
 
-/// The text of FFmpeg's framemd5, version 2, without the line of its software.
-template <typename Base>
-class Md5Sink final : public PartsSink<Base> {
+/// The text of FFmpeg's framemd5, version 2, without the line of its software. Without a file it
+/// counts bytes. `Sink` is PacketParts or FrameParts.
+template <typename Sink, typename Item>
+class MeasuringSink final : public Sink {
  public:
-  Md5Sink(std::unique_ptr<OutputFile> file, const SinkOptions& options)
+  MeasuringSink(std::unique_ptr<OutputFile> file, const SinkOptions& options)
       : file_(std::move(file)), options_(options) {}
 
-  Status finish() override { return file_->commit(); }
-  std::int64_t bytes_written() const override { return file_->size(); }
-
- private:
   /// The sum is made by the thread that has the frame.
-  Status take(Outgoing& out) override {
+  Status prepare(Item item, Outgoing& out) override {
+    ZR_TRY(Sink::set_parts(item, out));
+    if (!file_) return Status::ok();
     Md5 md5;
     for (const std::span<const std::byte> part : out.parts) md5.add(part);
     const std::string sum = md5.finish();
@@ -90,8 +60,13 @@ class Md5Sink final : public PartsSink<Base> {
     out.bytes.assign(bytes.begin(), bytes.end());
     return Status::ok();
   }
+  Status finish() override { return file_ ? file_->commit() : Status::ok(); }
+  std::int64_t bytes_written() const override { return file_ ? file_->size() : bytes_; }
 
+ private:
   Status place(Outgoing& out) override {
+    bytes_ += size_of(out.parts);
+    if (!file_) return Status::ok();
     if (this->committed() == 0) {
       first_pts_ = out.time.pts;
       ZR_TRY(write_text(header()));
@@ -122,7 +97,7 @@ class Md5Sink final : public PartsSink<Base> {
     };
     std::string text = "#format: frame checksums\n#version: 2\n#hash: MD5\n";
     text += "#tb 0: " + fraction(base, '/') + "#media_type 0: video\n";
-    text += std::string("#codec_id 0: ") + this->kCodec + "\n";
+    text += std::string("#codec_id 0: ") + Sink::kCodec + "\n";
     text += "#dimensions 0: " + fraction({options_.width, options_.height}, 'x');
     text += "#sar 0: " + fraction(options_.sample_aspect, '/');
     return text + "#stream#, dts,        pts, duration,     size, hash\n";
@@ -130,7 +105,7 @@ class Md5Sink final : public PartsSink<Base> {
 
   std::unique_ptr<OutputFile> file_;
   const SinkOptions options_;
-  std::int64_t first_pts_ = 0;
+  std::int64_t first_pts_ = 0, bytes_ = 0;
 };
 
 constexpr std::string_view kNull = "null:", kMd5 = "md5:";
@@ -144,14 +119,17 @@ bool is_measuring_output(const Location& output) {
 template <typename Base>
 Result<std::unique_ptr<Base>> open_measuring_sink(const Location& output,
                                                   const SinkOptions& options) {
-  if (output.name == kNull) return std::unique_ptr<Base>(std::make_unique<NullSink<Base>>());
-  const std::string path = output.name.substr(kMd5.size());
-  std::unique_ptr<OutputFile> file = OutputFile::standard_output();
-  if (!path.empty()) {
-    ZR_LET(made, OutputFile::create(path, options.overwrite));
+  using Packets = MeasuringSink<PacketParts, std::span<const std::byte>>;
+  using Frames = MeasuringSink<FrameParts, const ConstFrameView&>;
+  using Made = std::conditional_t<std::is_same_v<Base, PacketSink>, Packets, Frames>;
+  std::unique_ptr<OutputFile> file;
+  if (output.name == kMd5) {
+    file = OutputFile::standard_output();
+  } else if (output.name != kNull) {
+    ZR_LET(made, OutputFile::create(output.name.substr(kMd5.size()), options.overwrite));
     file = std::move(made);
   }
-  return std::unique_ptr<Base>(std::make_unique<Md5Sink<Base>>(std::move(file), options));
+  return std::unique_ptr<Base>(std::make_unique<Made>(std::move(file), options));
 }
 template Result<PacketSinkPtr> open_measuring_sink(const Location&, const SinkOptions&);
 template Result<FrameSinkPtr> open_measuring_sink(const Location&, const SinkOptions&);

@@ -46,7 +46,23 @@ class ImageFiles : public AheadReader<Base, Item> {
     return file.has_value();
   }
 
-  /// Completes info() after the first file was read.
+  /// Reads the first file; with `broken` the first good one, and then it begins again.
+  template <typename Read>
+  Status start_with(BrokenFrames broken, const Read& read) {
+    Status first;
+    for (bool is_first = true;; is_first = false) {
+      ZR_LET(more, this->look_ahead());
+      if (!more) return first ? Status(Errc::open_failed, "the sequence has no image left") : first;
+      this->ahead_.loader = nullptr;
+      const Status status = read();
+      if (status) describe();
+      if (status && !is_first) return seek_index(0).status();
+      if (status || broken == BrokenFrames::stop) return status;
+      if (is_first) first = status;
+    }
+  }
+
+  /// Completes info() after a file was read.
   void describe() {
     this->info_.container = sequence_.is_single_file() ? "image" : "image sequence";
     this->info_.frame_count = sequence_.count();
@@ -65,18 +81,16 @@ class ImageFrames final : public ImageFiles<FrameReader, Frame> {
   ImageFrames(FileSequence sequence, const SourceOptions& options)
       : ImageFiles(std::move(sequence)), reader_(options) {}
 
-  Status start(OpenedFile& opened) {
-    ZR_LET(more, look_ahead());
-    if (!more) return Status(Errc::open_failed, "the sequence has no image left");
-    ahead_.loader = nullptr;
-    ZR_LET(file, opened.open(last_name()));
-    ZR_TRY(reader_.read(file, ahead_, info_, 0));
-    opened.keep(std::move(file));
-    info_.width = ahead_.item.width();
-    info_.height = ahead_.item.height();
-    info_.format = ahead_.item.format();
-    describe();
-    return Status::ok();
+  Status start(OpenedFile& opened, BrokenFrames broken) {
+    return start_with(broken, [&]() -> Status {
+      ZR_LET(file, opened.open(last_name()));
+      ZR_TRY(reader_.read(file, ahead_, info_, 0));
+      opened.keep(std::move(file));
+      info_.width = ahead_.item.width();
+      info_.height = ahead_.item.height();
+      info_.format = ahead_.item.format();
+      return Status::ok();
+    });
   }
 
   std::int64_t concealed_frames() const override { return reader_.concealed(); }
@@ -101,17 +115,14 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
  public:
   using ImageFiles::ImageFiles;
 
-  Status start(OpenedFile& opened) {
-    const Result<bool> more = look_ahead();
-    if (!more) return more.status();
-    ahead_.loader = nullptr;
-    ZR_LET(file, opened.open(last_name()));
-    const Status status = load(file, ahead_, 0);
-    opened.keep(std::move(file));
-    ZR_TRY(status);
-    describe_jpeg(ahead_.item, info_);
-    describe();
-    return Status::ok();
+  Status start(OpenedFile& opened, BrokenFrames broken) {
+    return start_with(broken, [&]() -> Status {
+      ZR_LET(file, opened.open(last_name()));
+      const Status status = load(file, ahead_, 0);
+      opened.keep(std::move(file));
+      if (status) describe_jpeg(ahead_.item, info_);
+      return status;
+    });
   }
 
  private:
@@ -126,13 +137,13 @@ class JpegFiles final : public ImageFiles<PacketReader, Packet> {
 
 Result<FrameReaderPtr> open_image_frames(FileSequence sequence, const SourceOptions& options) {
   auto reader = std::make_unique<ImageFrames>(std::move(sequence), options);
-  ZR_TRY(reader->start(*options.opened));
+  ZR_TRY(reader->start(*options.opened, options.broken));
   return FrameReaderPtr(std::move(reader));
 }
 
-Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, OpenedFile& opened) {
+Result<PacketReaderPtr> open_jpeg_files(FileSequence sequence, const SourceOptions& options) {
   auto reader = std::make_unique<JpegFiles>(std::move(sequence));
-  ZR_TRY(reader->start(opened));
+  ZR_TRY(reader->start(*options.opened, options.broken));
   return PacketReaderPtr(std::move(reader));
 }
 

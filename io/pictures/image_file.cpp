@@ -24,15 +24,16 @@ const char* name_of(ContentKind kind) noexcept {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-/// Checks the size in the first frame header: inspect() refuses some JPEG kinds before that.
-Status check_jpeg_size(const std::string& path, std::span<const std::byte> jpeg,
-                       const StreamLimits& limits) {
-  const auto kind = jpeg_kind(jpeg);
-  if (!kind) return Status(Errc::bad_input, "'" + path + "' has no frame header");
-  if (std::int64_t{kind->width} * kind->height <= limits.max_pixels) return Status::ok();
-  return Status(Errc::too_many_pixels, "'" + path + "': " + std::to_string(kind->width) + "x" +
-                                           std::to_string(kind->height) + ", limit " +
-                                           std::to_string(limits.max_pixels));
+struct Size {
+  std::uint64_t width = 0, height = 0;
+};
+
+Status check(const std::string& name, const char* what, std::int64_t max_pixels, const Size& size) {
+  if (size.width == 0 || size.height <= static_cast<std::uint64_t>(max_pixels) / size.width)
+    return Status::ok();
+  return Status(Errc::too_many_pixels, "'" + name + "': " + what + std::to_string(size.width) +
+                                           "x" + std::to_string(size.height) + ", limit " +
+                                           std::to_string(max_pixels));
 }
 
 }  // namespace
@@ -79,7 +80,11 @@ Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo&
   // gets a damaged stream: one can make OpenCV before 4.12 write outside its memory
   // (CVE-2025-53644).
   if (!info && group(info.status().code()) == ErrorGroup::unsupported) {
-    ZR_TRY(check_jpeg_size(file.name(), data, options_.limits));
+    const auto kind = jpeg_kind(data);  // its frame header was not parsed
+    if (!kind) return Status(Errc::bad_input, "'" + file.name() + "' has no frame header");
+    ZR_TRY(
+        check(file.name(), "", options_.limits.max_pixels,
+              {static_cast<std::uint64_t>(kind->width), static_cast<std::uint64_t>(kind->height)}));
     return decode_by_opencv(file.name(), ContentKind::jpeg, options_.samples, work.bytes,
                             work.item);
   }
@@ -93,8 +98,9 @@ Status ImageFileReader::read_jpeg(ByteReader& file, FrameWork& work, SourceInfo&
 }
 
 /// Reads the first picture that libavcodec finds: DPX, EXR, TGA and others.
-Status ImageFileReader::read_by_media(ByteReader file, FrameWork& work, SourceInfo& facts,
-                                      int threads) {
+Status ImageFileReader::read_by_media(ByteReader file, [[maybe_unused]] FrameWork& work,
+                                      [[maybe_unused]] SourceInfo& facts,
+                                      [[maybe_unused]] int threads) {
   const std::string name = file.name();
 #ifdef ZERORUN_HAVE_FFMPEG
   SourceOptions options = options_;
@@ -111,9 +117,6 @@ Status ImageFileReader::read_by_media(ByteReader file, FrameWork& work, SourceIn
   facts.codec = media.frames->info().codec;
   return Status::ok();
 #else
-  static_cast<void>(work);
-  static_cast<void>(facts);
-  static_cast<void>(threads);
   return Status(Errc::unknown_format, "'" + name + "'");
 #endif
 }
@@ -164,18 +167,6 @@ Status ImageFileReader::read_kind(ByteReader& file, ContentKind kind, FrameWork&
 }
 
 namespace {
-
-struct Size {
-  std::uint64_t width = 0, height = 0;
-};
-
-Status check(const std::string& name, const char* what, std::int64_t max_pixels, const Size& size) {
-  if (size.width == 0 || size.height <= static_cast<std::uint64_t>(max_pixels) / size.width)
-    return Status::ok();
-  return Status(Errc::too_many_pixels, "'" + name + "': " + what + std::to_string(size.width) +
-                                           "x" + std::to_string(size.height) + ", limit " +
-                                           std::to_string(max_pixels));
-}
 
 /// The largest value of a tag, which may come more than once: the value that libtiff takes is not
 /// larger. Sizes are BYTE, SHORT or LONG; nullopt: the tag has another type, which libtiff might

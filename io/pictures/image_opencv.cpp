@@ -137,18 +137,12 @@ template <typename Sample>
 void copy_pixels(const cv::Mat& image, const SampleRules& rules, Frame& out) {
   const int channels = image.channels();
   const SampleReader reader{rules, channels == 4 ? 3 : -1};
-  const bool gray = out.format() == PixelFormat::gray8;
+  const int colours = out.format() == PixelFormat::gray8 ? 1 : 3;
   for (int row = 0; row < image.rows; ++row) {
     const Sample* from = image.ptr<Sample>(row);
     std::uint8_t* to = row_of(out.view(), 0, row);
-    for (int x = 0; x < image.cols; ++x, from += channels) {
-      if (gray) {
-        to[x] = reader.read(from, 0, x, row);
-        continue;
-      }
-      for (int channel = 0; channel < 3; ++channel)
-        to[3 * x + channel] = reader.read(from, 2 - channel, x, row);
-    }
+    for (int x = 0; x < image.cols; ++x, from += channels)
+      for (int c = colours; c-- > 0;) *to++ = reader.read(from, c, x, row);
   }
 }
 

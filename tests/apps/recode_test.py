@@ -187,6 +187,118 @@ class RecodeTest(ProgramTest):
         self.copy(damaged, "same.mjpeg")
         self.assertEqual((self.dir / "same.mjpeg").read_bytes(), (self.dir / "bad.mjpeg").read_bytes())
 
+    def test_a_bad_first_picture_is_skipped_too(self):
+        """One that cannot be read, one without a frame header, and one that cannot be coded again."""
+        (self.dir / "photos").mkdir()
+        for name in "abcd":
+            self.picture(f"photos/{name}.jpg", width=64, height=48)
+        (self.dir / "list.txt").write_text("".join(f"photos/{name}.jpg\n" for name in "abcd"))
+        good = (self.dir / "photos/a.jpg").read_bytes()
+        scan = good.index(b"\xff\xda")
+        damaged = good[:scan + 100] + good[scan + 300:]
+        for bad in (b"no picture", b"\xff\xd8\xff\xc0short", damaged):
+            (self.dir / "photos/a.jpg").write_bytes(bad)
+            for source in (self.path("photos"), self.path("photos/*.jpg"), "@" + self.path("list.txt")):
+                self.zerorun("copy", source, "-o", self.path("no") + "/", "--optimize", code=3)
+                shutil.rmtree(self.path("no"), ignore_errors=True)
+                done = self.zerorun("copy", source, "-o", self.path("out") + "/", "--optimize", "--on-error", "skip")
+                self.assertEqual(done.stderr.count(b"left out"), 1, done.stderr)
+                self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()), ["b.jpg", "c.jpg", "d.jpg"])
+                shutil.rmtree(self.path("out"))
+        self.zerorun("copy", self.path("photos"), "-o", self.path("out.mjpeg"), "--on-error", "skip", "--optimize")
+        self.assertEqual((self.dir / "out.mjpeg").read_bytes().count(b"\xff\xd8\xff"), 3)
+        for name in "bcd":
+            (self.dir / f"photos/{name}.jpg").write_bytes(damaged)
+        self.zerorun("copy", self.path("photos"), "-o", self.path("none.mjpeg"), "--on-error", "skip", "--optimize",
+                     code=3)
+        self.assert_nothing_left("none.mjpeg")
+
+    def ultra_hdr(self, main, further, name="hdr.jpg"):
+        """A file with an index of two pictures, and XMP with the size of the second one."""
+        main, further = pathlib.Path(main).read_bytes(), pathlib.Path(further).read_bytes()
+        xmp = b'http://ns.adobe.com/xap/1.0/\0<x Item:Semantic="GainMap" Item:Length="%d"/>' % len(further)
+        head = b"\xff\xe1" + struct.pack(">H", len(xmp) + 2) + xmp
+        directory = struct.pack(">H", 3) + struct.pack(">HHI4s", 0xB000, 7, 4, b"0100")
+        directory += struct.pack(">HHII", 0xB001, 4, 1, 2) + struct.pack(">HHII", 0xB002, 7, 32, 50) + bytes(4)
+        size = len(main) + len(head) + 4 + 4 + 82
+        entries = struct.pack(">IIIHH", 0x030000, size, 0, 0, 0)
+        entries += struct.pack(">IIIHH", 0, len(further), size - (2 + len(head) + 8), 0, 0)
+        index = b"MPF\0MM\0*\0\0\0\x08" + directory + entries
+        head += b"\xff\xe2" + struct.pack(">H", len(index) + 2) + index
+        (self.dir / name).write_bytes(main[:2] + head + main[2:] + further + b"a trailer")
+        return self.path(name)
+
+    def further(self, path):
+        """The second picture by the index, which XMP and the first size have to agree with."""
+        data = pathlib.Path(path).read_bytes()
+        header = data.index(b"MPF\0") + 4
+        first, size, offset = (struct.unpack_from(">I", data, header + 50 + at)[0] for at in (4, 20, 24))
+        self.assertEqual(header + offset, first)
+        self.assertIn(b'Item:Length="%d"' % size, data)
+        self.assertEqual(data[first + size:], b"a trailer")
+        pathlib.Path(self.path("further.jpg")).write_bytes(data[first:first + size])
+        return self.path("further.jpg")
+
+    @needs_jpegtran
+    def test_further_pictures_are_turned_and_found(self):
+        for orientation in (0, 6):
+            main = self.picture("main.jpg", 128, 96, orientation)
+            gain = self.picture("gain.jpg", 32, 24, options=("--subsampling", "444"))
+            source = self.ultra_hdr(main, gain)
+            self.assertEqual(normal_form(self.further(source)), normal_form(gain))
+            for options, turn in ((["--optimize"], []), (["--progressive"], []), (["--rotate", "90"], TURNS[6]),
+                                  (["--flip", "h"], TURNS[2]), (["--rotate", "auto"], TURNS[6] if orientation else [])):
+                done = self.zerorun("copy", source, "-o", self.path("out.jpg"), "-y", *options, "--losses", "stop")
+                self.assertNotIn(b"no place", done.stderr)
+                self.assert_same(self.further(self.path("out.jpg")), jpegtran(gain, "-copy", "none", *turn))
+                self.assert_same(self.path("out.jpg"), jpegtran(source, "-copy", "none", *turn))
+
+    def test_further_pictures_that_would_not_fit_are_named(self):
+        main, gain = self.picture("main.jpg", 128, 96), self.picture("gain.jpg", 34, 24)
+        (self.dir / "photos").mkdir()
+        source = self.ultra_hdr(main, gain, "photos/a.jpg")
+        for options in (["--rotate", "180"], ["--crop", "64x48+16+16"]):
+            done = self.zerorun("copy", source, "-o", self.path("out.jpg"), "-y", *options)
+            self.assertIn(b"no place for 1 further picture (a gain map, a preview)", done.stderr)
+            data = (self.dir / "out.jpg").read_bytes()
+            self.assertNotIn(b"MPF\0", data)
+            self.assertEqual(data.count(b"\xff\xd8\xff"), 1)
+            self.assertTrue(data.endswith(b"\xff\xd9a trailer"))
+            self.zerorun("copy", source, "-o", self.path("no.jpg"), *options, "--losses", "stop", code=4)
+            self.assert_nothing_left("no.jpg")
+        shutil.copy(source, self.path("photos/b.jpg"))
+        done = self.zerorun("copy", self.path("photos"), "-o", self.path("turned") + "/", "--rotate", "180")
+        self.assertIn(b"1 more lost", done.stderr)
+        done = self.zerorun("encode", source, "-o", self.path("coded.jpg"))
+        self.assertIn(b"1 further picture", done.stderr)
+
+    def test_a_thumbnail_that_is_not_turned_is_named(self):
+        data = pathlib.Path(self.picture("main.jpg", 128, 96)).read_bytes()
+        exif = b"Exif\0\0II*\0\x08\0\0\0" + bytes(6) + b"\xff\xd8\xff\xdb a thumbnail"
+        head = b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif
+        (self.dir / "small.jpg").write_bytes(data[:2] + head + data[2:])
+        for options, is_named in ((["--rotate", "90"], True), (["--crop", "64x48+16+16"], True), (["--flip", "v"], True),
+                                  (["--rotate", "auto"], False), (["--optimize"], False)):
+            done = self.zerorun("copy", self.path("small.jpg"), "-o", self.path("out.jpg"), "-y", *options)
+            self.assertEqual(b"thumbnail" in done.stderr, is_named, options)
+
+    def test_no_index_points_nowhere(self):
+        """One that is wrong already stays in a copy, and is left out of what was coded again."""
+        source = pathlib.Path(self.ultra_hdr(self.picture("main.jpg", 128, 96), self.picture("gain.jpg", 32, 24)))
+        data = bytearray(source.read_bytes())
+        header = data.index(b"MPF\0") + 4
+        for place, form, value in ((24, ">I", 0xFFFFFFF0), (24, ">I", 0), (20, ">I", 0xFFFFFFFF), (-14, ">H", 0xFF)):
+            wrong = bytearray(data)
+            struct.pack_into(form, wrong, header + 50 + place, value)
+            source.write_bytes(wrong)
+            self.zerorun("copy", source, "-o", self.path("same.jpg"), "-y")
+            self.assertEqual((self.dir / "same.jpg").read_bytes(), wrong)
+            done = self.zerorun("copy", source, "-o", self.path("out.jpg"), "-y", "--optimize")
+            self.assertIn(b"no place for 1 further picture", done.stderr)
+            made = (self.dir / "out.jpg").read_bytes()
+            self.assertNotIn(b"MPF\0", made)
+            self.assertTrue(made.endswith(b"a trailer"))
+
     def test_what_follows_the_image_stays(self):
         source = self.picture()
         whole = pathlib.Path(source).read_bytes() + b"a film of the moment"

@@ -67,8 +67,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   params.restart_interval = static_cast<int>(size / 2 % 5);
   params.verify = true;
   const fuzz::Made other = fuzz::transcode(jpeg, params);
-  if (!other.stream.empty())
+  if (!other.stream.empty()) {
     fuzz::check(fuzz::are_equal(before, fuzz::coefficients(other.stream)), "other scans");
+    const auto info = inspect(other.stream, StreamLimits::any_size());
+    fuzz::check(info && info->progressive == (size % 2 == 0), "the kind of scans");
+    fuzz::check(info->restart_interval_mcus == params.restart_interval, "the restart interval");
+  }
   // A turn and its opposite, where no edge stays behind.
   params.transform.rotate = static_cast<Rotation>(1 + size % 3);
   params.transform.edges = Edges::refuse;

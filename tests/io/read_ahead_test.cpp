@@ -24,14 +24,18 @@ std::vector<std::byte> noise(std::size_t bytes) {
   return data;
 }
 
+std::shared_ptr<const io::OpenFile> open_file(const std::string& path) {
+  return std::make_shared<io::OpenFile>(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true);
+}
+
 TEST(ReadAhead, GivesAllBlocksInOrder) {
   const ScratchFolder scratch;
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{5}, kBlock, 3 * kBlock, 9 * kBlock + 77})
     for (const int threads : {1, 2, 5}) {
       const auto data = noise(bytes);
-      const int file = ::open(scratch.write("data", data).c_str(), O_RDONLY | O_CLOEXEC);
-      ASSERT_GE(file, 0);
+      const auto file = open_file(scratch.write("data", data));
+      ASSERT_GE(file->number, 0);
       {
         const std::size_t skipped = std::min<std::size_t>(bytes, 3);
         io::ReadAhead ahead(file, skipped, threads);
@@ -46,12 +50,11 @@ TEST(ReadAhead, GivesAllBlocksInOrder) {
         }
         EXPECT_TRUE(all == data) << bytes << " by " << threads;
       }
-      ::close(file);
     }
 }
 
 TEST(ReadAhead, TellsAnErrorWhereItIs) {
-  io::ReadAhead ahead(-1, 0, 2);  // no file
+  io::ReadAhead ahead(std::make_shared<io::OpenFile>(-1, false), 0, 2);  // no file
   std::vector<std::byte> block;
   const auto got = ahead.next(block);
   EXPECT_EQ(got.bytes, 0u);
@@ -61,14 +64,13 @@ TEST(ReadAhead, TellsAnErrorWhereItIs) {
 /// Nobody takes what is read.
 TEST(ReadAhead, EndsWhenNobodyReads) {
   const ScratchFolder scratch;
-  const int file = ::open(scratch.write("data", noise(12 * kBlock)).c_str(), O_RDONLY | O_CLOEXEC);
-  ASSERT_GE(file, 0);
+  const auto file = open_file(scratch.write("data", noise(12 * kBlock)));
+  ASSERT_GE(file->number, 0);
   for (int turn = 0; turn < 50; ++turn) {
     io::ReadAhead ahead(file, 0, 3);
     std::vector<std::byte> block;
     if (turn % 2 == 0) ahead.next(block);
   }
-  ::close(file);
 }
 
 /// Reads by all calls of a reader, as `random` has it, and compares.

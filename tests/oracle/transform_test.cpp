@@ -1,6 +1,7 @@
 // Coding again without loss: the coefficients stay, and those of turned, mirrored, cut and grey
 // pictures are the ones of libjpeg-turbo's jpegtran.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -240,6 +241,53 @@ TEST(Recode, NeverMakesAStreamLarger) {
   EXPECT_EQ(*transcode(bare, params), bare);
   const Bytes usual = libjpeg_sample(64, 48, Subsampling::s420);
   EXPECT_LT(transcode(usual, params)->size(), usual.size());
+}
+
+/// Sizes of parts and fields (QuickTime's Motion JPEG A, OpenDML AVI) are not those of the new
+/// stream.
+TEST(Recode, SegmentsWithSizesDoNotStay) {
+  const std::string zeros(8, '\0'), length("\0\x10", 2), bottom_first("\1\0", 2);
+  const std::string part = "\xFF\xE0" + length + "AVI1" + bottom_first + "12345678" + "\xFF\xE1" +
+                           length + zeros.substr(4) + "mjpg" + "sizes.";
+  Bytes jpeg = libjpeg_sample(64, 48, Subsampling::s420);
+  const auto bytes = std::as_bytes(std::span(part));
+  jpeg.insert(jpeg.begin() + 2, bytes.begin(), bytes.end());
+  TranscodeParams params = verified();
+  params.optimize = true;
+  const auto made = transcode(jpeg, params);
+  ASSERT_TRUE(made) << made.status().message();
+  const std::string text(reinterpret_cast<const char*>(made->data()), made->size());
+  EXPECT_NE(text.find("AVI1" + bottom_first + zeros), std::string::npos);
+  EXPECT_EQ(text.find("mjpg"), std::string::npos);
+}
+
+TEST(Recode, AGreyPictureHasNoProfileOfColours) {
+  Bytes jpeg = libjpeg_sample(64, 48, Subsampling::s420);
+  const std::string profile =
+      "\xFF\xE2" + std::string("\0\x10", 2) + "ICC_PROFILE" + std::string("\0\1\1", 3);
+  const auto bytes = std::as_bytes(std::span(profile));
+  jpeg.insert(jpeg.begin() + 2, bytes.begin(), bytes.end());
+  for (const bool gray : {false, true}) {
+    TranscodeParams params = verified({.gray = gray});
+    params.scans = ScanChoice::progressive;
+    const auto made = transcode(jpeg, params);
+    ASSERT_TRUE(made) << made.status().message();
+    const auto found = std::search(made->begin(), made->end(), bytes.begin(), bytes.end());
+    EXPECT_EQ(found == made->end(), gray);
+  }
+}
+
+TEST(Recode, ThePixelAspectTurnsWithThePicture) {
+  Bytes jpeg = libjpeg_sample(64, 48, Subsampling::s420);
+  constexpr std::size_t kDensities = 6 + 8;  // behind SOI, and in JFIF's segment
+  jpeg[kDensities + 1] = std::byte{4};
+  jpeg[kDensities + 3] = std::byte{3};
+  const auto before = inspect(jpeg);
+  ASSERT_NE(before->pixel_aspect_x, before->pixel_aspect_y);
+  const auto turned = transcode(jpeg, verified({.rotate = Rotation::by_90}));
+  ASSERT_TRUE(turned) << turned.status().message();
+  EXPECT_EQ(inspect(*turned)->pixel_aspect_x, before->pixel_aspect_y);
+  EXPECT_EQ(inspect(*turned)->pixel_aspect_y, before->pixel_aspect_x);
 }
 
 TEST(Recode, RefusesDamageAndWhatDoesNotFit) {

@@ -610,9 +610,17 @@ def test_transcode_keeps_the_samples():
     assert len(small) < len(JPEG) and same(zerorun.decode(small), zerorun.decode(JPEG))
     turned = zerorun.transcode(JPEG, rotate=90, scans="progressive", restart=4)
     assert zerorun.inspect(turned).progressive and zerorun.inspect(turned).width == 120
+    assert zerorun.inspect(turned).restart_interval == 4
     gray = zerorun.transcode(JPEG, crop=(16, 16, 32, 32), gray=True, edges="trim", flip="h")
     assert zerorun.inspect(gray).color == "gray" and zerorun.inspect(gray).height == 32
     assert zerorun.transcode(JPEG) == JPEG
+    trimmed = zerorun.inspect(zerorun.transcode(JPEG, flip="v", edges="trim"))
+    assert trimmed.width == 200 and trimmed.height == 112
+    flipped = zerorun.transcode(JPEG, flip="h")
+    assert not same(zerorun.decode(flipped), zerorun.decode(JPEG))
+    assert same(zerorun.decode(zerorun.transcode(flipped, flip="h")), zerorun.decode(JPEG))
+    with pytest.raises(zerorun.ArgumentError):
+        zerorun.transcode(JPEG, flip="v", edges="refuse")
     with pytest.raises(zerorun.CorruptError):
         zerorun.transcode(DAMAGED, optimize=True)
     with pytest.raises(zerorun.ArgumentError):

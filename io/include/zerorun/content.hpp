@@ -19,6 +19,7 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/status.hpp"
+#include "zerorun/transcoder.hpp"
 
 namespace zerorun::io {
 
@@ -204,6 +205,18 @@ ZERORUN_API void insert_segments(std::span<const MarkerSegment> segments,
 /// Makes `orientation` that of a JPEG stream: sets the tag of its EXIF data, or inserts EXIF data
 /// where there is none. False if it has EXIF data without that tag, which stays as it is.
 ZERORUN_API bool set_jpeg_orientation(std::vector<std::byte>& jpeg, int orientation);
+
+struct TranscodedFile {
+  TranscodeReport first;  ///< of the picture that begins the file
+  int left_out = 0;       ///< further pictures that no longer fitted it, with their index
+};
+/// Transcoder::transcode() for a whole file. The further pictures of its MPF index (gain maps,
+/// previews, the other eye) become what the first one becomes, and index and XMP tell where they
+/// are then. All of them are left out by a crop, and where an edge of one that would move is no
+/// whole MCU. What else follows the first picture stays.
+ZERORUN_API Result<TranscodedFile> transcode_file(Transcoder& transcoder,
+                                                  std::span<const std::byte> file,
+                                                  std::vector<std::byte>& out);
 
 /// What the first frame header of a JPEG stream says, also of kinds that inspect() refuses.
 struct JpegKind {

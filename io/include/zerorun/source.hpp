@@ -26,7 +26,7 @@ enum class MissingFrames { error, skip, hold };
 
 /// What happens with a picture that cannot be read. `skip` leaves it out, which leaves no gap in
 /// time, `hold` repeats the one before it; both read one picture after another. `black` puts a
-/// black picture there. The first picture has to be good: it gives size and format.
+/// black picture there. The first good picture gives size and format; before it nothing is held.
 enum class BrokenFrames { stop, skip, hold, black };
 
 /// Video without headers, frame after frame without gaps.

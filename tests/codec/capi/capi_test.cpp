@@ -241,6 +241,26 @@ TEST(CApi, TranscodesAsCpp) {
   EXPECT_EQ(zerorun_transcoder_transcode(handle, jpeg.data(), jpeg.size(), nullptr, &size, nullptr),
             ZERORUN_INVALID_ARGUMENT);
   zerorun_transcoder_destroy(handle);
+  // The smallest tables alone, and an edge that would move.
+  params = sized<zerorun_transcode_params>();
+  cpp = {};
+  params.optimize = 1;
+  cpp.optimize = true;
+  for (const bool turns : {false, true}) {
+    if (turns) {
+      params.rotate = ZERORUN_ROTATE_180;
+      params.edges = ZERORUN_EDGES_TRIM;
+      cpp.transform.rotate = Rotation::by_180;
+      cpp.transform.edges = Edges::trim;
+    }
+    ASSERT_TRUE(Transcoder::create(cpp)->transcode(jpeg, want));
+    EXPECT_LT(want.size(), jpeg.size());
+    ASSERT_EQ(zerorun_transcoder_create(&params, &handle, nullptr), ZERORUN_OK);
+    ASSERT_EQ(zerorun_transcoder_transcode(handle, jpeg.data(), jpeg.size(), &out, &size, nullptr),
+              ZERORUN_OK);
+    EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(out, size)), want)) << turns;
+    zerorun_transcoder_destroy(handle);
+  }
   params.rotate = 5;
   EXPECT_EQ(zerorun_transcoder_create(&params, &handle, nullptr), ZERORUN_INVALID_ARGUMENT);
   EXPECT_EQ(handle, nullptr);

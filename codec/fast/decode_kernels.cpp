@@ -31,35 +31,9 @@ constexpr auto make_places() {
 }
 alignas(64) inline constexpr auto kPlaces = make_places();
 
-/// A ByteWindow in registers.
-struct BitTaker {
-  const std::uint8_t* next;
-  std::uint64_t window;
-  int available;
-
-  /// Afterwards at least 56 bits are available.
-  HWY_INLINE void refill() {
-    std::uint64_t word;
-    std::memcpy(&word, next, sizeof word);
-    window |= __builtin_bswap64(word) >> available;
-    next += (63 - available) >> 3;
-    available |= 56;
-  }
-  HWY_INLINE void drop(int bits) {
-    window <<= bits;
-    available -= bits;
-  }
-  /// 0..16 bits, which are consumed.
-  HWY_INLINE std::uint32_t take(int bits) {
-    const auto value = static_cast<std::uint32_t>((window >> 1) >> (63 - bits));
-    drop(bits);
-    return value;
-  }
-};
-
 /// Decodes one AC symbol of any length at index k, and advances k, beyond 64 after EOB. False: the
 /// bits are wrong.
-HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t* block,
+HWY_NOINLINE bool slow_ac(ByteWindow& bits, const HuffmanDecodeTable& table, std::int16_t* block,
                           int& k, bool& wide) {
   bits.refill();
   const DecodedSymbol symbol =
@@ -80,7 +54,7 @@ HWY_NOINLINE bool slow_ac(BitTaker& bits, const HuffmanDecodeTable& table, std::
 }
 
 /// Decodes one DC difference of any length. False: the bits are wrong.
-HWY_NOINLINE bool slow_dc(BitTaker& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
+HWY_NOINLINE bool slow_dc(ByteWindow& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
   const DecodedSymbol symbol =
       decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
   if (symbol.bits == 0) return false;
@@ -95,12 +69,12 @@ HWY_NOINLINE bool slow_dc(BitTaker& bits, const HuffmanDecodeTable& table, std::
 /// 0 if something is wrong. There are bits for kStepsPerRefill steps.
 inline constexpr int kStepsPerRefill = 4;
 static_assert(kDcStepBits + kStepsPerRefill * kAcStepBits <= 56);
-HWY_INLINE int decode_ac(BitTaker& bits, const AcTable& table, std::int16_t* block, bool& wide) {
+HWY_INLINE int decode_ac(ByteWindow& bits, const AcTable& table, std::int16_t* block, bool& wide) {
   for (int k = 1;; bits.refill()) {
 #pragma GCC unroll 4
     for (int step = 0; step < kStepsPerRefill; ++step) {
       const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
-      const BitTaker before = bits;
+      const ByteWindow before = bits;
       block[kPlaces[static_cast<std::size_t>(k + s.offset1)]] = s.value1;
       block[kPlaces[static_cast<std::size_t>(k + s.offset2)]] = s.value2;
       k += s.advance;
@@ -109,45 +83,25 @@ HWY_INLINE int decode_ac(BitTaker& bits, const AcTable& table, std::int16_t* blo
       if (HWY_LIKELY(k > kEndOfBlock && k < kEndOfBlock + kBlockSize)) return k - kEndOfBlock;
       if (k == kBlockSize) return k;
       // No whole symbol, a second one that belongs to the next block, or a run that is too long.
-      k -= s.advance;
-      bits = before;
-      if (!slow_ac(bits, table.symbols, block, k, wide)) return 0;
+      // Copies: what has an address does not stay in registers.
+      ByteWindow slow = before;
+      int slow_k = k - s.advance;
+      if (!slow_ac(slow, table.symbols, block, slow_k, wide)) return 0;
+      bits = slow;
+      k = slow_k;
       if (k >= kBlockSize) return k == kBlockSize ? k : k - kEndOfBlock;
       break;
     }
   }
 }
 
-/// Passes the AC of a block. False: something is wrong.
-HWY_INLINE bool skip_ac(BitTaker& bits, const AcTable& table) {
-  std::int16_t unused[kBlockSize * kVectorBlocks];
-  bool wide = false;
-  for (int k = 1;; bits.refill()) {
-#pragma GCC unroll 4
-    for (int step = 0; step < kStepsPerRefill; ++step) {
-      const AcStep& s = table.step[bits.window >> (64 - kAcStepBits)];
-      const BitTaker before = bits;
-      k += s.advance;
-      bits.drop(s.length);
-      if (HWY_LIKELY(k < kBlockSize)) continue;
-      if (HWY_LIKELY(k > kEndOfBlock && k < kEndOfBlock + kBlockSize) || k == kBlockSize)
-        return true;
-      k -= s.advance;  // as in decode_ac()
-      bits = before;
-      if (!slow_ac(bits, table.symbols, unused, k, wide)) return false;
-      if (k >= kBlockSize) return true;
-      break;
-    }
-  }
-}
-
-template <bool kSkips>
-inline bool decode_run_of(const DecodeRunArgs& a) {
+inline bool decode_run(const DecodeRunArgs& a) {
   const ScanLayout& layout = *a.layout;
-  BitTaker bits{a.source->next, a.source->window, a.source->available};
+  ByteWindow bits = *a.source;
   // The window may be 8 bytes ahead.
   const std::uint8_t* const limit = a.end + 8;
   CoefficientRun& run = *a.run;
+  const std::uint64_t* start = a.starts;
   for (int m = 0; m < a.mcus; ++m)
     for (int i = 0; i < layout.blocks_per_mcu; ++i) {
       const CoefficientRun::Place& place = run.place[i];
@@ -160,19 +114,21 @@ inline bool decode_run_of(const DecodeRunArgs& a) {
           (static_cast<std::size_t>(place.row) + in_row / kVectorBlocks * kVectorBlocks) *
               kBlockSize +
           in_row % kVectorBlocks * 8;
+      if (start != nullptr) bits = ByteWindow::at(a.bytes, *start++);
       bits.refill();
       const DcTable& dc_table = *a.dc[component.dc_table];
-      const DcStep& s = dc_table.step[bits.window >> (64 - kDcStepBits)];
+      const CountStep& s = dc_table.step[bits.window >> (64 - kDcStepBits)];
       std::int16_t diff = s.diff;
       if (HWY_LIKELY(s.length != 0)) {
         bits.drop(s.length);
-      } else if (!slow_dc(bits, dc_table.symbols, diff)) {
-        return false;
+      } else {
+        ByteWindow slow = bits;  // as in decode_ac()
+        if (!slow_dc(slow, dc_table.symbols, diff)) return false;
+        bits = slow;
       }
       const auto dc = static_cast<std::int16_t>(a.dc_carry[c] + diff);
       a.dc_carry[c] = dc;
-      if (kSkips && (a.dc_alone >> c & 1) != 0) {
-        if (!skip_ac(bits, *a.ac[component.ac_table]) || bits.next > limit) return false;
+      if (start != nullptr && (a.dc_alone >> c & 1) != 0) {
         block[0] = dc;
         run.extent[index] = 1;
         continue;
@@ -183,12 +139,9 @@ inline bool decode_run_of(const DecodeRunArgs& a) {
       block[0] = dc;
       run.extent[index] = wide ? kWideBlock : static_cast<std::uint8_t>(extent);
     }
-  *a.source = {bits.next, bits.window, bits.available};
+  if (start != nullptr) bits = ByteWindow::at(a.bytes, *start);
+  *a.source = bits;
   return true;
-}
-
-inline bool decode_run(const DecodeRunArgs& a) {
-  return a.dc_alone == 0 ? decode_run_of<false>(a) : decode_run_of<true>(a);
 }
 
 inline std::uint8_t* unstuff(const std::uint8_t*& begin, const std::uint8_t* end,
@@ -554,6 +507,7 @@ struct CountCursor {
   const CountCycle::Place* place = nullptr;
   std::uint64_t index = kCountIndex;  ///< and the zig-zag index of the codeword; 0: DC
   std::uint64_t blocks = 0, diffs = 0;
+  std::uint64_t* starts = nullptr;
 };
 HWY_INLINE CountCursor cursor_at(const CountCycle& cycle, std::uint64_t bit, int block) {
   CountCursor cursor;
@@ -595,14 +549,15 @@ HWY_NOINLINE CountedSymbol count_symbol(std::uint64_t window, const CountCycle::
 }
 
 /// A step from the table, or one codeword; `window` are the bits at the cursor. False: wrong bits,
-/// and nothing moves.
-HWY_INLINE bool count_step(const std::uint8_t* bytes, CountCursor& c, std::uint64_t& window) {
+/// and nothing moves. kStarts: CountWalk::starts in place of its sums.
+template <bool kStarts = false>
+HWY_INLINE bool count_step(const std::uint8_t* bytes, CountCursor& c, std::uint64_t& window,
+                           std::uint64_t mask = 0) {
   const CountCycle::Place& place = *c.place;
   const CountStep step = place.steps[window >> (64 - kCountBits)];
   std::uint64_t index = c.index + step.advance;
   std::int64_t diff = step.diff;
-  window <<= step.length;
-  std::uint64_t bit = c.bit + step.length;
+  std::uint64_t bit = c.bit + step.length, next = window << step.length;
   if (HWY_UNLIKELY((index & kCountLook) != 0)) {
     const CountedSymbol symbol = count_symbol(bits_at(bytes, c.bit), place,
                                               static_cast<std::uint32_t>(c.index - kCountIndex));
@@ -610,10 +565,14 @@ HWY_INLINE bool count_step(const std::uint8_t* bytes, CountCursor& c, std::uint6
     index = symbol.k == kBlockSize ? kCountEnds : kCountIndex + symbol.k;
     diff = symbol.diff;
     bit = c.bit + static_cast<std::uint64_t>(symbol.bits);
-    window = bits_at(bytes, bit);
+    next = bits_at(bytes, bit);
   }
+  window = next;
   c.bit = bit;
-  c.diffs += static_cast<std::uint64_t>(diff) << place.diff_shift;
+  if constexpr (kStarts)  // the last step of a block stays
+    c.starts[(c.blocks + 1) & mask] = bit;
+  else
+    c.diffs += static_cast<std::uint64_t>(diff) << place.diff_shift;
   // Without a branch, which would be mispredicted once a block.
   const std::uint64_t ends = index / kCountEnds;
   c.place = place.next[ends];
@@ -623,28 +582,24 @@ HWY_INLINE bool count_step(const std::uint8_t* bytes, CountCursor& c, std::uint6
 }
 
 /// To the end of the block. False: wrong bits, or they end.
-HWY_INLINE bool count_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c) {
+template <bool kStarts = false>
+HWY_INLINE bool count_block(const std::uint8_t* bytes, std::uint64_t end_bit, CountCursor& c,
+                            std::uint64_t mask = 0) {
   const std::uint64_t blocks = c.blocks;
   do {
     std::uint64_t window = bits_at(bytes, c.bit);
-    if (!count_step(bytes, c, window)) return false;
+    if (!count_step<kStarts>(bytes, c, window, mask)) return false;
   } while (c.blocks == blocks);
   return c.bit <= end_bit;
 }
 
-/// To the first start of an MCU at `stop` or behind it.
-HWY_INLINE bool count_to_mcu(const CountCycle& cycle, const std::uint8_t* bytes,
-                             std::uint64_t end_bit, std::uint64_t stop, CountCursor& c) {
-  while (c.bit < stop || !is_at_mcu(cycle, c))
-    if (!count_block(bytes, end_bit, c)) return false;
-  return true;
-}
-
 /// Advances all walks together until one is near its stop: while one waits for its table, the
 /// others go on.
-template <int kWalks>
-HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors,
-                                 const std::uint64_t* stops) {
+template <int kWalks, bool kStarts>
+HWY_NOINLINE bool count_together(const CountWalkArgs& a, CountCursor* cursors,
+                                 CountWalk* const* walks) {
+  const std::uint8_t* const bytes = a.bytes;
+  const std::uint64_t mask = a.mask;
   constexpr int kSteps = 2;  // in 57 bits of a window
   static_assert(kSteps * kMostCountStepBits <= 57);
   CountCursor c[kWalks];
@@ -653,7 +608,7 @@ HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors
   for (;;) {
     std::uint64_t rounds = ~std::uint64_t{0};
     for (int w = 0; w < kWalks; ++w)
-      rounds = std::min(rounds, c[w].bit < stops[w] ? (stops[w] - c[w].bit) / 64 : 0);
+      rounds = std::min(rounds, (std::max(walks[w]->stop, c[w].bit) - c[w].bit) / 64);
     if (rounds == 0 || !sound) break;
     for (; rounds > 0 && sound; --rounds)
 #pragma GCC unroll 4
@@ -661,7 +616,7 @@ HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors
         CountCursor cursor = c[w];
         std::uint64_t window = bits_at(bytes, cursor.bit);
 #pragma GCC unroll 2
-        for (int s = 0; s < kSteps; ++s) sound &= count_step(bytes, cursor, window);
+        for (int s = 0; s < kSteps; ++s) sound &= count_step<kStarts>(bytes, cursor, window, mask);
         c[w] = cursor;
       }
   }
@@ -669,41 +624,48 @@ HWY_NOINLINE bool count_together(const std::uint8_t* bytes, CountCursor* cursors
   return sound;
 }
 
-/// Takes one walk alone to its stop, codeword by codeword.
+/// Takes one walk alone to the first start of an MCU at its stop or behind it.
+template <bool kStarts>
 HWY_INLINE void finish_walk(const CountWalkArgs& a, CountCursor& cursor, CountWalk& walk) {
-  walk.sound = count_to_mcu(*a.cycle, a.bytes, a.end_bit, walk.stop, cursor);
-  walk.bit = cursor.bit;
+  walk.sound = true;
+  while (walk.sound && (cursor.bit < walk.stop || !is_at_mcu(*a.cycle, cursor)))
+    walk.sound = count_block<kStarts>(a.bytes, a.end_bit, cursor, a.mask);
+  walk.end = cursor.bit;
   walk.mcus = static_cast<std::int64_t>(cursor.blocks) / a.cycle->blocks;
   walk.diffs = cursor.diffs;
 }
 
-inline void count_mcus(const CountWalkArgs& a) {
+template <bool kStarts>
+inline void count_mcus_of(const CountWalkArgs& a) {
   CountCursor cursors[kCountWalks];
-  std::uint64_t stops[kCountWalks];
   CountWalk* walks[kCountWalks];
   int count = a.walks;
   for (int w = 0; w < count; ++w) {
     walks[w] = a.walk + w;
-    cursors[w] = cursor_at(*a.cycle, walks[w]->bit, 0);
-    stops[w] = walks[w]->stop;
+    cursors[w] = cursor_at(*a.cycle, walks[w]->begin, 0);
+    cursors[w].starts = walks[w]->starts;
+    if constexpr (kStarts) cursors[w].starts[0] = cursors[w].bit;
   }
   while (count > 0) {
-    const bool sound = count == 4   ? count_together<4>(a.bytes, cursors, stops)
-                       : count == 3 ? count_together<3>(a.bytes, cursors, stops)
-                       : count == 2 ? count_together<2>(a.bytes, cursors, stops)
-                                    : false;
+    const bool sound = count == 4   ? count_together<4, kStarts>(a, cursors, walks)
+                       : count == 3 ? count_together<3, kStarts>(a, cursors, walks)
+                       : count == 2 ? count_together<2, kStarts>(a, cursors, walks)
+                                    : count_together<1, kStarts>(a, cursors, walks);
     int left = 0;
     for (int w = 0; w < count; ++w) {
-      if (!sound || cursors[w].bit + 64 > stops[w]) {
-        finish_walk(a, cursors[w], *walks[w]);
+      if (!sound || cursors[w].bit + 64 > walks[w]->stop) {
+        finish_walk<kStarts>(a, cursors[w], *walks[w]);
         continue;
       }
       cursors[left] = cursors[w];
-      stops[left] = stops[w];
       walks[left++] = walks[w];
     }
     count = left;
   }
+}
+
+inline void count_mcus(const CountWalkArgs& a) {
+  return a.mask == 0 ? count_mcus_of<false>(a) : count_mcus_of<true>(a);
 }
 
 /// Passes bits that are no code, too: a guess often begins inside a block, and may find the

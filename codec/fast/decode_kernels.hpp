@@ -44,7 +44,10 @@ struct DecodeRunArgs {
   ByteWindow* source;       ///< in/out
   std::int16_t* dc_carry;   ///< in/out: the last DC of each component
   CoefficientRun* run;      ///< out
-  /// Bit c: of component c the DC alone is wanted; AC in `run` is then undefined.
+  /// Not null: where each block begins, and where the last one ends, in bits from `bytes` on.
+  const std::uint64_t* starts = nullptr;
+  const std::uint8_t* bytes = nullptr;
+  /// With `starts`, bit c: of component c the DC alone is wanted; AC in `run` is then undefined.
   std::uint32_t dc_alone = 0;
 };
 
@@ -77,11 +80,13 @@ struct StoreRowArgs {
 
 /// A walk over whole MCUs.
 struct CountWalk {
-  std::uint64_t bit;        ///< in: where an MCU starts; out: where the walk ended
+  std::uint64_t begin;      ///< bit where an MCU starts
   std::uint64_t stop;       ///< it ends at the first start of an MCU here or behind
+  std::uint64_t end = 0;    ///< out
   std::int64_t mcus = 0;    ///< out
   std::uint64_t diffs = 0;  ///< out: sums of DC differences, 16 bits a component, by diff_shift
   bool sound = false;       ///< out; false: the bits are no code, or they ended
+  std::uint64_t* starts = nullptr;  ///< CountWalkArgs::mask
 };
 /// Walks that one call takes side by side: one alone waits for its table most of the time. A 4K
 /// photo at q90, 15.2 Mbit: 9.4, 5.6, 4.5 and 4.4 ms with one, two, three and four.
@@ -93,6 +98,9 @@ struct CountWalkArgs {
   std::uint64_t end_bit;      ///< of the interval
   CountWalk* walk;
   int walks;  ///< 1..kCountWalks
+  /// Above 0: in place of its sums, `starts` of each walk takes the bits where its blocks begin,
+  /// and the last one ends, number n at n & mask.
+  std::uint64_t mask = 0;
 };
 struct DecodeKernels {
   /// Blocks of a group in CoefficientRun.

@@ -61,14 +61,6 @@ void fill_ac_table(const HuffmanSpec& spec, AcTable& out) {
   }
 }
 
-void fill_dc_table(const HuffmanSpec& spec, DcTable& out) {
-  fill_decode_table(spec, out.symbols);
-  for (std::uint32_t i = 0; i < (1u << kDcStepBits); ++i) {
-    const ShortCode code = short_code(out.symbols, i, kDcStepBits);
-    out.step[i] = {static_cast<std::int16_t>(code.value), static_cast<std::uint8_t>(code.length)};
-  }
-}
-
 namespace {
 
 constexpr std::uint32_t kEntries = 1u << kCountBits;
@@ -99,13 +91,20 @@ void fill_ac_count_table(const HuffmanDecodeTable& table, CountTable& out) {
   for (std::uint32_t i = 0; i < kEntries; ++i) out.step[i] = ac_step(table, i);
 }
 
-void fill_dc_count_table(const HuffmanDecodeTable& table, CountTable& out) {
-  for (std::uint32_t i = 0; i < kEntries; ++i) {
-    const ShortCode code = short_code(table, i, kCountBits);
-    out.step[i] = {static_cast<std::uint8_t>(code.length),
-                   static_cast<std::uint8_t>(code.length == 0 ? kNoCountStep : 1),
-                   static_cast<std::int16_t>(code.value)};
+static void fill_dc_steps(const HuffmanDecodeTable& table, int bits, CountStep* out) {
+  for (std::uint32_t i = 0; i < (1u << bits); ++i) {
+    const ShortCode code = short_code(table, i, bits);
+    out[i] = {static_cast<std::uint8_t>(code.length),
+              static_cast<std::uint8_t>(code.length == 0 ? kNoCountStep : 1),
+              static_cast<std::int16_t>(code.value)};
   }
+}
+void fill_dc_count_table(const HuffmanDecodeTable& table, CountTable& out) {
+  fill_dc_steps(table, kCountBits, out.step);
+}
+void fill_dc_table(const HuffmanSpec& spec, DcTable& out) {
+  fill_decode_table(spec, out.symbols);
+  fill_dc_steps(out.symbols, kDcStepBits, out.step);
 }
 
 }  // namespace zerorun::fast

@@ -28,17 +28,19 @@ inline constexpr int kNoSymbol = 192;
 /// No k + offset is larger: 63 + 15 + 1 + 15.
 inline constexpr int kMaxPlace = 95;
 
-struct DcStep {
-  std::int16_t diff;
-  std::uint8_t length;  ///< bits of codeword and value; 0: take decode_symbol()
+/// The codewords at the start of the next kCountBits, or kDcStepBits, bits: one of DC with its
+/// appended bits, or several of AC of which the appended bits of the last may be farther away.
+struct CountStep {
+  std::uint8_t length;   ///< bits
+  std::uint8_t advance;  ///< of the zig-zag index, modulo kCountEob where EOB is the last
+  std::int16_t diff;     ///< DC: the difference; AC: 0
 };
-
 struct AcTable {
   AcStep step[1 << kAcStepBits];
   HuffmanDecodeTable symbols;
 };
 struct DcTable {
-  DcStep step[1 << kDcStepBits];
+  CountStep step[1 << kDcStepBits];  ///< length 0: take decode_symbol()
   HuffmanDecodeTable symbols;
 };
 
@@ -50,13 +52,6 @@ void fill_dc_table(const HuffmanSpec& spec, DcTable& out);
 /// 13 (a loaded machine; two AC tables of 12 bits take 32 KiB).
 inline constexpr int kCountBits = 12;
 
-/// The codewords at the start of the next kCountBits bits: one of DC with its appended bits, or
-/// several of AC of which the appended bits of the last may be farther away.
-struct CountStep {
-  std::uint8_t length;   ///< bits
-  std::uint8_t advance;  ///< of the zig-zag index, modulo kCountEob where EOB is the last
-  std::int16_t diff;     ///< DC: the difference; AC: 0
-};
 /// A walk keeps kCountIndex + k for the zig-zag index k of the next coefficient. A step adds its
 /// advance. Then kCountEnds is set behind EOB, and kCountLook where the single codeword has to be
 /// looked at: the block is full, or more than full, or there is no step.

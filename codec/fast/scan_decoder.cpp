@@ -3,6 +3,7 @@
 #include "codec/fast/scan_decoder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "codec/arith/integer.hpp"
@@ -122,14 +123,11 @@ void IntervalParts::cut(const DecodeKernels& kernels, const CountCycle& cycle,
   const auto mcus = static_cast<std::uint64_t>(interval.end_mcu - interval.at.mcu);
   // A search should not take longer than the decoding that it makes parallel.
   warm_bits_ = std::min(std::max(kWarmBits, bits / mcus * kWarmMcus), bits / 8);
-  cuts_.clear();
-  for (std::uint64_t cut = 0; cut <= counted + 1; ++cut) {
-    const std::uint64_t unit = cut == 0 ? 0 : kFirst + kCountUnits * (cut - 1);
-    cuts_.emplace_back();
-    cuts_.back().from = interval.at.bit + bits / units * unit;
-  }
-  parts_ = static_cast<int>(cuts_.size());
-  starts_.assign(cuts_.size(), McuStart());
+  walks_.clear();
+  for (std::uint64_t cut = 0; cut <= counted + 1; ++cut)
+    walks_.push_back({0, interval.at.bit + bits / units * (kFirst + kCountUnits * cut)});
+  parts_ = static_cast<int>(walks_.size());
+  starts_.assign(walks_.size(), McuStart());
   starts_[0] = interval.at;
 }
 
@@ -138,27 +136,25 @@ void IntervalParts::run(CountWalk* walks, int count) const {
 }
 
 void IntervalParts::count(int job) {
-  const auto first = static_cast<std::size_t>(1 + job * kCountWalks);
-  CountWalk walks[kCountWalks];
-  for (std::size_t w = 0; w < kCountWalks; ++w) {
-    Cut& cut = cuts_[first + w];
-    const std::uint64_t from = std::max(cut.from, interval_.at.bit + warm_bits_) - warm_bits_;
-    cut.start = kernels_->find_mcu(*cycle_, bytes_, interval_.end_bit, from, cut.from);
+  CountWalk* const walks = &walks_[static_cast<std::size_t>(1 + job * kCountWalks)];
+  for (int w = 0; w < kCountWalks; ++w) {
+    const std::uint64_t cut = walks[w - 1].stop;
+    const std::uint64_t from = std::max(cut, interval_.at.bit + warm_bits_) - warm_bits_;
     // A start behind the next cut does not fit, which join() finds out.
-    walks[w] = {std::min(cut.start, interval_.end_bit), cuts_[first + w + 1].from};
+    walks[w].begin = std::min(interval_.end_bit,
+                              kernels_->find_mcu(*cycle_, bytes_, interval_.end_bit, from, cut));
   }
   run(walks, kCountWalks);
-  for (std::size_t w = 0; w < kCountWalks; ++w) cuts_[first + w].walk = walks[w];
 }
 
 bool IntervalParts::pass_part(std::size_t part, McuStart& at) {
-  CountWalk& walk = cuts_[part].walk;
-  if (!walk.sound || cuts_[part].start != at.bit) {
-    walk = {at.bit, cuts_[part + 1].from};
+  CountWalk& walk = walks_[part];
+  if (!walk.sound || walk.begin != at.bit) {
+    walk.begin = at.bit;
     run(&walk, 1);
   }
   if (!walk.sound) return false;
-  at.bit = walk.bit;
+  at.bit = walk.end;
   at.mcu += walk.mcus;
   for (int c = 0; c < kMaxDecodedComponents; ++c) {
     // The sums of the components stand in one number: a negative one borrows from the next.
@@ -175,7 +171,7 @@ void IntervalParts::join(const McuStart& first_end, bool goes_on) {
   while (goes_on && at.mcu < interval_.end_mcu) {
     const auto part = static_cast<std::size_t>(parts_++);
     starts_[part] = at;
-    goes_on = part + 1 < cuts_.size() && pass_part(part, at);
+    goes_on = part + 1 < walks_.size() && pass_part(part, at);
   }
 }
 
@@ -193,7 +189,9 @@ std::int32_t mcus_before(std::uint64_t stop, const McuStart& start, const McuSta
 }  // namespace
 
 ScanDecoder::ScanDecoder(CpuTarget target, int workers)
-    : kernels_(decode_kernels(target)), unstuffer_(kernels_) {
+    : kernels_(decode_kernels(target)),
+      starts_(static_cast<std::size_t>(workers)),
+      unstuffer_(kernels_) {
   for (int w = 0; w < workers; ++w) {
     runs_.push_back(std::make_unique<CoefficientRun>());
     std::memset(runs_.back()->coefficient, 0, sizeof runs_.back()->coefficient);
@@ -217,6 +215,7 @@ void ScanDecoder::join_bytes() {
   unstuffer_.join();
   fill_tables();
   place_rows();
+  if (dc_alone_ != 0) fill_count_cycle();
 }
 
 namespace {
@@ -282,6 +281,42 @@ void ScanDecoder::place_rows() {
     }
 }
 
+std::int64_t ScanDecoder::pass_mcus(const McuStart& at, std::int64_t last, std::uint64_t end_bit,
+                                    int worker) {
+  // Few enough for the cache, and no more than these are passed behind a region.
+  constexpr std::uint64_t kMostBits = 2 << 20, kLeastBits = 64 << 10;
+  const std::uint64_t bits = std::min(end_bit - at.bit, kMostBits);
+  const std::size_t parts = bits < kLeastBits ? 1 : kCountWalks;
+  const std::uint64_t step = bits / parts;
+  const auto blocks = static_cast<std::uint64_t>((last - at.mcu) * cycle_.blocks);
+  const std::uint64_t room = std::bit_ceil(2 * blocks + 2 * kMaxBlocksPerMcu);
+  std::uint64_t* const starts =
+      starts_[static_cast<std::size_t>(worker)].reserve(static_cast<std::int64_t>(parts * room));
+  const std::uint8_t* const bytes = unstuffer_.bytes();
+  CountWalk walks[kCountWalks];
+  for (std::size_t w = 0; w < parts; ++w) {
+    std::uint64_t begin = at.bit + w * step;
+    // Behind the last MCU up to 7 bits fill its byte.
+    const std::uint64_t stop = std::min(begin + step, std::max<std::uint64_t>(end_bit, 7) - 7);
+    const std::uint64_t warm = std::min(kWarmBits, step / 4);
+    if (w > 0) begin = kernels_.find_mcu(cycle_, bytes, end_bit, begin - warm, begin);
+    walks[w] = {.begin = std::min(begin, end_bit), .stop = stop, .starts = starts + w * room};
+  }
+  kernels_.count_mcus({&cycle_, bytes, end_bit, walks, static_cast<int>(parts), room - 1});
+  std::int64_t mcus = 0;
+  std::uint64_t bit = at.bit;
+  // Up to a wrong guess, or to a fault.
+  for (std::size_t w = 0; w < parts && walks[w].begin == bit; ++w) {
+    const auto passed = static_cast<std::uint64_t>(walks[w].mcus * cycle_.blocks);
+    if (passed + kMaxBlocksPerMcu >= room) break;  // it wrote starts in the next MCU, too
+    std::memmove(starts + mcus * cycle_.blocks, walks[w].starts, (passed + 1) * sizeof *starts);
+    mcus += walks[w].mcus;
+    if (!walks[w].sound) break;
+    bit = walks[w].end;
+  }
+  return std::min(mcus, last - at.mcu);
+}
+
 bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop,
                               std::uint64_t end_bit, int worker) {
   const ScanLayout& layout = scan_->layout;
@@ -290,22 +325,33 @@ bool ScanDecoder::decode_mcus(McuStart& at, std::int64_t last, std::uint64_t sto
   const std::uint8_t* const bytes = unstuffer_.bytes();
   ByteWindow source = ByteWindow::at(bytes, at.bit);
   const McuStart start = at;
+  std::int64_t passed = at.mcu, first_passed = 0;
   while (at.mcu < last && at.bit < stop) {
     const auto mcu_x = static_cast<std::int32_t>(at.mcu % layout.mcus_wide);
     const auto mcu_y = static_cast<std::int32_t>(at.mcu / layout.mcus_wide);
     auto mcus = static_cast<std::int32_t>(std::min(
         {std::int64_t{kDecodeRunMcus}, last - at.mcu, std::int64_t{layout.mcus_wide - mcu_x}}));
     if (stop < end_bit) mcus = std::min(mcus, mcus_before(stop, start, at));
+    const std::uint64_t* starts = nullptr;
+    if (dc_alone_ != 0 && at.mcu == passed) {
+      first_passed = at.mcu;
+      passed += pass_mcus(at, last, std::min(stop, end_bit), worker);
+    }
+    if (at.mcu < passed) {
+      mcus = static_cast<std::int32_t>(std::min<std::int64_t>(mcus, passed - at.mcu));
+      starts = starts_[static_cast<std::size_t>(worker)].data() +
+               (at.mcu - first_passed) * layout.blocks_per_mcu;
+    }
     for (int r = 0; r < rows_; ++r) {
-      if ((dc_alone_ >> row_[r].component & 1) != 0) continue;
+      if (starts != nullptr && (dc_alone_ >> row_[r].component & 1) != 0) continue;
       const std::int32_t blocks =
           round_up(mcus * layout.component[row_[r].component].h, kernels_.group_blocks);
       std::memset(run.coefficient + std::ptrdiff_t{row_[r].first} * kBlockSize, 0,
                   static_cast<std::size_t>(blocks) * kBlockSize * sizeof(std::int16_t));
     }
     McuStart next = at;
-    if (!kernels_.decode_run(
-            {&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, next.dc, &run, dc_alone_}))
+    if (!kernels_.decode_run({&layout, dc_, ac_, mcus, bytes + end_bit / 8, &source, next.dc, &run,
+                              starts, bytes, dc_alone_}))
       return false;
     next.bit = source.position(bytes);
     if (next.bit > end_bit) return false;
@@ -340,7 +386,8 @@ void ScanDecoder::decode_part(int job, int worker) {
   McuStart& at = part_ends_[static_cast<std::size_t>(part)];
   at = parts_.start(part);
   const std::int64_t last = job == 0 ? parts_.end_mcu() : parts_.start(part + 1).mcu;
-  decode_mcus(at, last, parts_.end_bit() + 1, parts_.end_bit(), worker);
+  const std::uint64_t end_bit = job == 0 ? parts_.end_bit() : parts_.start(part + 1).bit;
+  decode_mcus(at, last, end_bit + 1, end_bit, worker);
 }
 
 McuStart ScanDecoder::end_of_parts() const {

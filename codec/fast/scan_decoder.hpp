@@ -81,7 +81,7 @@ class IntervalParts {
   /// Parts to decode; fewer after join(), if not all begin as they should.
   int parts() const { return parts_; }
   /// Where a part ends at the earliest.
-  std::uint64_t stop(int part) const { return cuts_[static_cast<std::size_t>(part) + 1].from; }
+  std::uint64_t stop(int part) const { return walks_[static_cast<std::size_t>(part)].stop; }
 
   /// Jobs for any threads, 0 .. count_jobs() - 1.
   int count_jobs() const { return (parts_ - 2) / kCountWalks; }
@@ -98,12 +98,6 @@ class IntervalParts {
   std::uint64_t end_bit() const { return interval_.end_bit; }
 
  private:
-  struct Cut {
-    std::uint64_t from;   // about where the part begins
-    std::uint64_t start;  // a start of an MCU, as it seems
-    CountWalk walk{};
-  };
-
   void run(CountWalk* walks, int count) const;
   /// Goes on from the start of a part to that of the next one. False: the count went wrong.
   bool pass_part(std::size_t part, McuStart& at);
@@ -113,7 +107,7 @@ class IntervalParts {
   const std::uint8_t* bytes_ = nullptr;
   IntervalState interval_;
   std::uint64_t warm_bits_ = 0;
-  std::vector<Cut> cuts_;
+  std::vector<CountWalk> walks_;  // one a part; the first and the last are not made
   int parts_ = 0;
   std::vector<McuStart> starts_;
 };
@@ -191,6 +185,9 @@ class ScanDecoder {
   /// the run of MCUs from `at` on has a fault.
   bool decode_mcus(McuStart& at, std::int64_t last, std::uint64_t stop, std::uint64_t end_bit,
                    int worker);
+  /// Walks over MCUs from `at` on, and leaves in the worker's starts_ where their blocks begin.
+  /// Returns how many they are: up to `last`, or fewer. 0: something is wrong there, or they end.
+  std::int64_t pass_mcus(const McuStart& at, std::int64_t last, std::uint64_t end_bit, int worker);
   void output_run(std::int32_t mcu_x, std::int32_t mcu_y, std::int32_t mcus,
                   const CoefficientRun& run) const;
   void output_samples(const Row& row, std::int32_t x, std::int32_t y, std::int32_t blocks,
@@ -200,6 +197,7 @@ class ScanDecoder {
 
   const DecodeKernels& kernels_;
   std::vector<std::unique_ptr<CoefficientRun>> runs_;  // one a worker
+  std::vector<Buffer<std::uint64_t>> starts_;          // one a worker
   std::unique_ptr<Cached<DcTable>> dc_memory_[4];
   std::unique_ptr<Cached<AcTable>> ac_memory_[4];
   struct CountMemory {

@@ -12,6 +12,7 @@
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
+#include "codec/pipeline/image_part.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "tests/codec/fast/cpu_choice.hpp"
 #include "tests/hostile/small_streams.hpp"
@@ -30,13 +31,20 @@ struct Decoded {
   std::vector<ComponentCoefficients> coefficients;
 };
 
-Decoded decode(DecodePipeline& pipeline, std::span<const std::byte> jpeg, bool coefficients) {
+/// What is compared: samples, samples at 1/8, of which the luma has the DC alone, or coefficients.
+enum class Part { samples, eighth, coefficients };
+
+Decoded decode(DecodePipeline& pipeline, std::span<const std::byte> jpeg, Part part) {
   DecodeParams params;
   params.limits.max_pixels = 1 << 21;  // a changed size must not make the test slow
   Decoded out;
   StoredFrame stored;
+  const bool coefficients = part == Part::coefficients;
   const auto begin = [&](const HeaderParser& parser) -> Status {
-    if (!coefficients) return pipeline.begin_planes(parser.frame(), nullptr, false);
+    if (!coefficients) {
+      const auto wanted = image_part(parser.frame(), part == Part::eighth ? 8 : 1, Region());
+      return wanted ? pipeline.begin_planes(wanted->window, nullptr, false) : wanted.status();
+    }
     stored.clear(parser.frame());
     return pipeline.begin_coefficients(stored);
   };
@@ -62,15 +70,15 @@ class Pipelines {
   }
 
   void compare_all(std::span<const std::byte> jpeg) {
-    for (const bool coefficients : {false, true}) {
-      const Decoded wanted = decode(*reference_, jpeg, coefficients);
-      for (const Fast& fast : fast_) compare(fast, jpeg, coefficients, wanted);
+    for (const Part part : {Part::samples, Part::eighth, Part::coefficients}) {
+      const Decoded wanted = decode(*reference_, jpeg, part);
+      for (const Fast& fast : fast_) compare(fast, jpeg, part, wanted);
     }
   }
   void compare_one(std::span<const std::byte> jpeg, Random& random) {
-    const bool coefficients = random.below(4) == 0;
+    const auto part = static_cast<Part>(random.below(3));
     compare(fast_[static_cast<std::size_t>(random.below(static_cast<int>(fast_.size())))], jpeg,
-            coefficients, decode(*reference_, jpeg, coefficients));
+            part, decode(*reference_, jpeg, part));
   }
 
  private:
@@ -79,9 +87,9 @@ class Pipelines {
     std::unique_ptr<DecodePipeline> pipeline;
   };
 
-  static void compare(const Fast& fast, std::span<const std::byte> jpeg, bool coefficients,
+  static void compare(const Fast& fast, std::span<const std::byte> jpeg, Part part,
                       const Decoded& wanted) {
-    const Decoded got = decode(*fast.pipeline, jpeg, coefficients);
+    const Decoded got = decode(*fast.pipeline, jpeg, part);
     ASSERT_EQ(got.report, wanted.report) << fast.name;
     ASSERT_EQ(got.planes.size(), wanted.planes.size()) << fast.name;
     for (std::size_t c = 0; c < got.planes.size(); ++c)
@@ -127,7 +135,7 @@ TEST(FastParts, LongIntervals) {
 TEST(FastParts, UsualLimits) {
   Random random(13);
   Pipelines pipelines{ThreadLimits()};
-  for (const Content content : {Content::photo, Content::noise}) {
+  for (const Content content : {Content::photo, Content::noise, Content::gradient}) {
     pipelines.compare_all(any_stream(content, Subsampling::s420, 1500, 1000, random));
     if (HasFatalFailure()) FAIL() << name(content);
     if (kSanitized) break;

@@ -1,7 +1,6 @@
 // Guesses how many pixels an input has, before anything is decoded.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

@@ -270,11 +270,15 @@ class PictureFinish {
   Result<ConstFrameView> finish(DecodeJob& job) {
     io::PictureContent content = content_of(job);
     content.orientation = orientation(content);
+    if (options_.icc == IccMode::convert && !content.icc.empty())
+      content.png_chunks.clear();  // with gAMA and cHRM, which are not true any more
     if (options_.icc != IccMode::keep || !options_.copy_metadata || io::is_ink_profile(content.icc))
       content.icc.clear();
     if (!options_.copy_metadata) {
       content.exif.clear();
       content.xmp.clear();
+      content.png_chunks.clear();
+      content.density = {};
     }
     if (!content.empty()) had_content_ = true;
     if (!content.notes.empty() && options_.copy_metadata) had_notes_ = true;
@@ -282,6 +286,7 @@ class PictureFinish {
     if (options_.autorotate && content.orientation != 1) {
       ZR_TRY(io::orient(view, content.orientation, job.turned));
       view = std::as_const(job.turned).view();
+      if (content.orientation > 4) std::swap(content.density.x, content.density.y);
       content.orientation = 1;
     }
     content.exif = io::oriented_exif(content);
@@ -408,6 +413,8 @@ class DecodeRun : FrameCommand {
     if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
     io::SourceInfo told = feed_->info();
     if (options_.raw_format == name(PixelFormat::cmyk32)) told.inks.clear();
+    if (output_kind(output_) == "png" && told.picture)  // cICP goes from PNG to PNG
+      told.content.primaries = told.content.transfer = told.content.matrix = {};
     const bool by_profile = is_images(output_) && options_.content.icc == IccMode::convert;
     ledger_ = tell_ledger(input_name(), told, output_,
                           {.metadata = options_.content.copy_metadata,

@@ -390,11 +390,13 @@ class DecodeRun : FrameCommand {
  private:
   void check_usage() {
     if (output_.name == "-" && output_.format.empty()) output_.format = "y4m";
+    const std::string what =
+        output_.name + ": decode writes .y4m, .pnm, .png, .tiff, .bmp, .webp, .yuv and .rgb";
     if (io::is_packet_output(output_) && !io::is_measuring_output(output_))
-      fail(Exit::usage, output_.name +
-                            ": decode writes .y4m, .pnm, .png, .tiff, .bmp and .webp; "
-                            "`zerorun copy` writes JPEG and video without decoding, "
+      fail(Exit::usage, what +
+                            "; `zerorun copy` writes JPEG and video without decoding, "
                             "`zerorun encode` codes them anew");
+    if (!io::is_measuring_output(output_) && !is_frame_output(output_)) fail(Exit::usage, what);
     open_reports(false);
   }
 
@@ -556,7 +558,7 @@ class DecodeRun : FrameCommand {
                       output_.name, input_name()));
     if (finish_ && finish_->had_notes())
       notes.push_back(output_.name + ": there is no place for the comments and IPTC data of " +
-                      input_name() + ", left out here (.jpg keeps them)");
+                      input_name() + ", left out here (`zerorun encode` to .jpg keeps them)");
     finish_reports(notes);
   }
 

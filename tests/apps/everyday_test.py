@@ -349,6 +349,37 @@ class NotesTest(ProgramTest):
             said = self.decode(self.path("in.jpg"), "-o", self.path(name), "-y", *options).stderr
             self.assertEqual(b"comments and IPTC data" in said, kept, said)
 
+    @needs_containers
+    def test_gif(self):
+        """Only one that uses transparency has alpha to lose."""
+        make_ppm(self.path("in.ppm"))
+        ffmpeg("-i", self.path("in.ppm"), self.path("opaque.gif"))
+        ffmpeg("-i", self.path("in.ppm"), "-vf", "format=rgba,geq=r=9:g=9:b=9:a=255*gt(X\\,9),"
+               "split[a][b];[a]palettegen[p];[b][p]paletteuse", self.path("clear.gif"))
+        for name, is_named in (("opaque.gif", False), ("clear.gif", True)):
+            said = self.encode(self.path(name), "-o", self.path("out.jpg"), "-y").stderr
+            self.assertEqual(b"alpha" in said, is_named, said)
+
+    def test_outputs_of_no_known_kind(self):
+        source = make_ppm(self.path("in.ppm"))
+        for command in ("encode", "decode"):
+            for name in ("x.gif", "x", "x.xyz", "x.pbm"):
+                done = self.zerorun(command, source, "-o", self.path(name), code=2)
+                self.assert_sentence(done, f"{name}: {command} writes .")
+
+    @needs_containers
+    def test_decode_advises_what_it_writes(self):
+        """Or the command that writes it."""
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-vf", "select=not(eq(n\\,2))", "-c:v", "mjpeg",
+               "-fps_mode", "passthrough", self.path("vfr.mov"))
+        said = self.decode(self.path("vfr.mov"), "-o", self.path("out.y4m"), code=4).stderr.decode()
+        self.assertIn("or `zerorun encode` to .mov, .mkv or .mp4", said)
+        png_file(self.path("in.png"), (b"cICP", bytes([9, 16, 0, 1])))
+        said = self.decode(self.path("in.png"), "-o", self.path("out.ppm")).stderr.decode()
+        self.assertIn("(`zerorun encode` to .mov, .mp4 and .mkv keeps it", said)
+        png_file(self.path("in.png"), (b"tEXt", b"Title\0Otters"))
+        self.assertIn(b"(.png keeps it)", self.decode(self.path("in.png"), "-o", self.path("out.ppm"), "-y").stderr)
+
 
 class WordsTest(ProgramTest):
     def test_mistyped_words(self):

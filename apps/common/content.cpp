@@ -295,8 +295,9 @@ nlohmann::ordered_json tell_ledger(const std::string& input, const io::SourceInf
   if (choices.is_coded && (transfer == "smpte2084" || transfer == "arib-std-b67"))
     console::note(
         fmt::format("{}: high dynamic range ({}) stays as it is, and what shows 8 bits "
-                    "without its transfer shows pale colours (--tonemap hable makes SDR of it)",
-                    input, transfer == "smpte2084" ? "PQ" : "HLG"));
+                    "without its transfer shows pale colours{}",
+                    input, transfer == "smpte2084" ? "PQ" : "HLG",
+                    info.picture ? "" : " (--tonemap hable makes SDR of it)"));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const io::LedgerEntry& entry : ledger) {
     console::detail(fmt::format("{}: {}: {}{}", output.name, entry.fact.what, name(entry.fate),

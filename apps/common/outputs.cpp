@@ -188,6 +188,11 @@ bool is_images(const io::Location& output) {
                                          "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
+bool is_frame_output(const io::Location& output) {
+  return is_one_of(output_kind(output), {"y4m", "yuv", "raw", "rgb", "png", "tif", "tiff", "bmp",
+                                         "webp", "pnm", "ppm", "pgm"});
+}
+
 bool is_pattern(const std::string& name) {
   return io::numbered_path({name, {}, {}}, 0).has_value();
 }

@@ -91,6 +91,8 @@ bool is_container(const io::Location& output);
 bool keeps_times(const io::Location& output);
 /// A picture or a numbered sequence of pictures, which hold no times.
 bool is_images(const io::Location& output);
+/// What `decode` writes: pictures, YUV4MPEG2, raw video.
+bool is_frame_output(const io::Location& output);
 
 /// True for a name with a number in it: %d, %05d or ####.
 bool is_pattern(const std::string& name);

@@ -270,11 +270,15 @@ class PictureFinish {
   Result<ConstFrameView> finish(DecodeJob& job) {
     io::PictureContent content = content_of(job);
     content.orientation = orientation(content);
+    if (options_.icc == IccMode::convert && !content.icc.empty())
+      content.png_chunks.clear();  // with gAMA and cHRM, which are not true any more
     if (options_.icc != IccMode::keep || !options_.copy_metadata || io::is_ink_profile(content.icc))
       content.icc.clear();
     if (!options_.copy_metadata) {
       content.exif.clear();
       content.xmp.clear();
+      content.png_chunks.clear();
+      content.density = {};
     }
     if (!content.empty()) had_content_ = true;
     if (!content.notes.empty() && options_.copy_metadata) had_notes_ = true;
@@ -282,6 +286,7 @@ class PictureFinish {
     if (options_.autorotate && content.orientation != 1) {
       ZR_TRY(io::orient(view, content.orientation, job.turned));
       view = std::as_const(job.turned).view();
+      if (content.orientation > 4) std::swap(content.density.x, content.density.y);
       content.orientation = 1;
     }
     content.exif = io::oriented_exif(content);
@@ -385,11 +390,13 @@ class DecodeRun : FrameCommand {
  private:
   void check_usage() {
     if (output_.name == "-" && output_.format.empty()) output_.format = "y4m";
+    const std::string what =
+        output_.name + ": decode writes .y4m, .pnm, .png, .tiff, .bmp, .webp, .yuv and .rgb";
     if (io::is_packet_output(output_) && !io::is_measuring_output(output_))
-      fail(Exit::usage, output_.name +
-                            ": decode writes .y4m, .pnm, .png, .tiff, .bmp and .webp; "
-                            "`zerorun copy` writes JPEG and video without decoding, "
+      fail(Exit::usage, what +
+                            "; `zerorun copy` writes JPEG and video without decoding, "
                             "`zerorun encode` codes them anew");
+    if (!io::is_measuring_output(output_) && !is_frame_output(output_)) fail(Exit::usage, what);
     open_reports(false);
   }
 
@@ -408,6 +415,8 @@ class DecodeRun : FrameCommand {
     if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
     io::SourceInfo told = feed_->info();
     if (options_.raw_format == name(PixelFormat::cmyk32)) told.inks.clear();
+    if (output_kind(output_) == "png" && told.picture)  // cICP goes from PNG to PNG
+      told.content.primaries = told.content.transfer = told.content.matrix = {};
     const bool by_profile = is_images(output_) && options_.content.icc == IccMode::convert;
     ledger_ = tell_ledger(input_name(), told, output_,
                           {.metadata = options_.content.copy_metadata,
@@ -549,7 +558,7 @@ class DecodeRun : FrameCommand {
                       output_.name, input_name()));
     if (finish_ && finish_->had_notes())
       notes.push_back(output_.name + ": there is no place for the comments and IPTC data of " +
-                      input_name() + ", left out here (.jpg keeps them)");
+                      input_name() + ", left out here (`zerorun encode` to .jpg keeps them)");
     finish_reports(notes);
   }
 

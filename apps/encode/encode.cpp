@@ -154,7 +154,9 @@ class EncodeContent {
  public:
   EncodeContent(const EncodeOptions& options, const io::SourceInfo& info,
                 const io::Location& output)
-      : options_(options), output_is_container_(is_container(output)) {
+      : options_(options),
+        output_is_container_(is_container(output)),
+        output_is_pictures_(is_images(output)) {
     const bool is_picture = info.container.find("image") != std::string::npos;
     orientation_ = io::orientation_of(info.rotation_degrees, info.mirrored);
     is_said_by_container_ = !is_picture && orientation_ != 1;
@@ -165,8 +167,10 @@ class EncodeContent {
   /// Inserts the segments of the frame's picture into job.jpeg.
   void add_to(EncodeJob& job) {
     std::string too_long;
-    const auto segments = segments_of(job, &too_long);
+    const io::PictureContent content = chosen(job);
+    const auto segments = io::jpeg_segments(content, &too_long);
     if (!segments.empty()) io::insert_segments(segments, job.jpeg);
+    io::set_jfif_density(content.density, job.jpeg);
     if (too_long.empty()) return;
     const std::lock_guard lock(mutex_);
     left_out_ = too_long;
@@ -176,7 +180,7 @@ class EncodeContent {
   std::size_t bytes_of(const EncodeJob& job) const {
     std::string too_long;
     std::size_t bytes = 0;
-    for (const MarkerSegment& segment : segments_of(job, &too_long))
+    for (const MarkerSegment& segment : io::jpeg_segments(chosen(job), &too_long))
       bytes += 4 + segment.payload.size();  // marker and length
     return bytes;
   }
@@ -189,13 +193,17 @@ class EncodeContent {
 
  private:
   /// The content for the stream of a picture. Options and the container override the picture's own.
-  io::PictureContent chosen(const io::PictureContent& content) const {
-    io::PictureContent kept = content;
+  io::PictureContent chosen(const EncodeJob& job) const {
+    io::PictureContent kept = job.in.content ? *job.in.content : io::PictureContent();
     if (!options_.content.copy_metadata) {
       kept.exif.clear();
       kept.xmp.clear();
       kept.notes.clear();
+      kept.texts.clear();
+      kept.density = {};
     }
+    // A video says by the same numbers how wide its pixels are.
+    if (!output_is_pictures_ && kept.density.x != kept.density.y) kept.density = {};
     if (options_.content.icc != IccMode::keep || !options_.content.copy_metadata ||
         io::is_ink_profile(kept.icc))
       kept.icc.clear();
@@ -209,15 +217,10 @@ class EncodeContent {
     return kept;
   }
 
-  std::vector<MarkerSegment> segments_of(const EncodeJob& job, std::string* too_long) const {
-    static const io::PictureContent kNothing;
-    return io::jpeg_segments(chosen(job.in.content ? *job.in.content : kNothing), too_long);
-  }
-
   const EncodeOptions& options_;
   int orientation_ = 1;  // of the video or the first picture
   bool is_said_by_container_ = false;
-  bool output_turns_ = false, output_is_container_ = false;
+  bool output_turns_ = false, output_is_container_ = false, output_is_pictures_ = false;
   mutable std::mutex mutex_;
   std::string left_out_;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -56,7 +57,8 @@ std::string samples_text(const InputFacts& facts) {
 bool is_listed(io::Fact fact) noexcept {
   using enum io::Fact;
   return fact == further_video || fact == sound || fact == sound_delay || fact == subtitles ||
-         fact == attachments || fact == cover || fact == data || fact == chapters || fact == pages;
+         fact == attachments || fact == cover || fact == data || fact == chapters ||
+         fact == pages || fact == density || fact == texts || fact == colours;
 }
 
 std::string exif_text(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -189,20 +191,22 @@ Json or_null(const std::optional<T>& value) {
 
 Json stream_json(const InputFacts& facts) {
   const StreamInfo& s = *facts.stream;
-  Json json = {{"process", process_of(s)},
-               {"width", s.width},
-               {"height", s.height},
-               {"color", color_name(s.color)},
-               {"subsampling", sampling_text(s)},
-               {"quality", or_null(s.quality)},
-               {"scans", facts.scans},
-               {"huffman", s.standard_huffman_tables ? "standard" : "own"},
-               {"restart_interval_mcus", s.restart_interval_mcus},
-               {"jfif", s.has_jfif},
-               {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x, s.pixel_aspect_y)},
-               {"exif_orientation", s.exif_orientation},
-               {"bytes", facts.first_bytes},
-               {"header_bytes", s.header_bytes}};
+  const int common = std::gcd(s.pixel_aspect_x, s.pixel_aspect_y);  // of densities
+  Json json = {
+      {"process", process_of(s)},
+      {"width", s.width},
+      {"height", s.height},
+      {"color", color_name(s.color)},
+      {"subsampling", sampling_text(s)},
+      {"quality", or_null(s.quality)},
+      {"scans", facts.scans},
+      {"huffman", s.standard_huffman_tables ? "standard" : "own"},
+      {"restart_interval_mcus", s.restart_interval_mcus},
+      {"jfif", s.has_jfif},
+      {"pixel_aspect", fmt::format("{}:{}", s.pixel_aspect_x / common, s.pixel_aspect_y / common)},
+      {"exif_orientation", s.exif_orientation},
+      {"bytes", facts.first_bytes},
+      {"header_bytes", s.header_bytes}};
   json["components"] = Json::array();
   for (const ComponentInfo& c : s.components)
     json["components"].push_back({{"id", c.id},
@@ -239,6 +243,12 @@ std::string stream_text(const InputFacts& facts) {
     text += row(segment_name(segment),
                 fmt::format("{} bytes  {}", segment.payload.size(), segment_text(segment)));
   return text;
+}
+
+Json density_json(const io::Density& density) {
+  if (!density.known()) return {};
+  const bool is_inch = density.unit == io::Density::Unit::inch;
+  return {{"x", density.x}, {"y", density.y}, {"unit", is_inch ? "inch" : "cm"}};
 }
 
 /// The number of frames is what the index of a container says; a file may say what it has not.
@@ -293,6 +303,7 @@ nlohmann::ordered_json to_json(const InputFacts& facts) {
                {"variable_frame_rate", s.variable_frame_rate},
                {"time_base", rational_text(s.time_base)},
                {"sample_aspect", fmt::format("{}:{}", s.sample_aspect.num, s.sample_aspect.den)},
+               {"density", density_json(s.density)},
                {"rotation_degrees", s.rotation_degrees},
                {"mirrored", s.mirrored},
                {"frames", or_null(facts.frames() >= 0, facts.frames())},

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/fast/code_tables.hpp"
 
-#include <algorithm>
-
 #include "codec/arith/symbol.hpp"
 
 namespace zerorun::fast {

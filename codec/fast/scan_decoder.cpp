@@ -289,7 +289,7 @@ std::int64_t ScanDecoder::pass_mcus(const McuStart& at, std::int64_t last, std::
   const std::size_t parts = bits < kLeastBits ? 1 : kCountWalks;
   const std::uint64_t step = bits / parts;
   const auto blocks = static_cast<std::uint64_t>((last - at.mcu) * cycle_.blocks);
-  const std::uint64_t room = std::bit_ceil(2 * blocks + 2 * kMaxBlocksPerMcu);
+  const std::uint64_t room = std::bit_ceil(std::min(2 * blocks, step) + 2 * kMaxBlocksPerMcu);
   std::uint64_t* const starts =
       starts_[static_cast<std::size_t>(worker)].reserve(static_cast<std::int64_t>(parts * room));
   const std::uint8_t* const bytes = unstuffer_.bytes();

@@ -1,6 +1,5 @@
 // The CPU encode pipeline of the fast stages: slices of the scan on several threads.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>

@@ -13,11 +13,11 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "codec/base/interruptions.hpp"
-#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 #include "io/base/opening.hpp"
 #include "zerorun/backend.hpp"
@@ -237,6 +237,20 @@ std::vector<std::span<std::byte>> slice(std::span<const std::span<std::byte>> pa
   return slices;
 }
 
+/// Calls job(0) to job(count - 1), each on a thread of its own where there may be one.
+template <typename Job>
+void run_side_by_side(std::size_t count, const Job& job) {
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  std::size_t item = 1;
+  try {
+    for (; item < count; ++item) threads.emplace_back(job, item);
+  } catch (const std::exception&) {  // no thread or no memory is left: this one does the rest
+  }
+  for (job(0); item < count; ++item) job(item);
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
 ReadAhead::ReadAhead(const std::shared_ptr<const OpenFile>& file, std::uint64_t position,
@@ -336,8 +350,7 @@ Result<bool> ByteReader::read_at(std::uint64_t offset, std::span<const std::span
     pieces.push_back(
         slice(parts, bytes / count * i, i + 1 < count ? bytes / count * (i + 1) : bytes));
   std::vector<Result<bool>> results(count, Result<bool>(true));
-  ThreadPool(static_cast<int>(count)).run(std::ssize(pieces), [&](std::int64_t piece, int) {
-    const auto i = static_cast<std::size_t>(piece);
+  run_side_by_side(count, [&](std::size_t i) {
     results[i] = guarded([&] { return read_at(offset + bytes / count * i, pieces[i]); });
   });
   for (const Result<bool>& result : results)

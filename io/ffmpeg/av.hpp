@@ -17,7 +17,6 @@ extern "C" {
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +98,9 @@ inline AVStereo3D* allocate_stereo(std::size_t& bytes) noexcept {
   return av_stereo3d_alloc();
 #endif
 }
+
+/// Since FFmpeg 7 a filter graph's source is told of colours.
+constexpr bool kGraphsHaveColours = LIBAVUTIL_VERSION_MAJOR >= 59;
 
 /// The write callback of AVIOContext gets a pointer to it.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61

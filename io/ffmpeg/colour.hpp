@@ -6,7 +6,7 @@
 #include <string>
 
 #include "io/ffmpeg/av.hpp"
-#include "io/samples/ycc_to_jfif.hpp"
+#include "io/samples/samples.hpp"
 #include "zerorun/content.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"

@@ -1,4 +1,5 @@
-// Streams, chapters, tags, colours, time code, field order and stereo layout of containers.
+// Streams, chapters, tags, colours, time code, field order, stereo layout and display matrix of
+// containers.
 // SPDX-License-Identifier: MIT
 #include "io/ffmpeg/container_content.hpp"
 
@@ -131,6 +132,8 @@ FieldOrder field_order_of(AVFieldOrder order) noexcept {
       return FieldOrder::unknown;
   }
 }
+
+using Matrix = std::array<std::int32_t, 9>;
 
 }  // namespace
 
@@ -286,6 +289,41 @@ Status set_stereo_mode(const ContainerContent& content, const std::string& muxer
   stereo->type = static_cast<AVStereo3DType>(type);
   std::memcpy(data, stereo.get(), bytes);
   return Status::ok();
+}
+
+void read_display_matrix(const AVStream& stream, SourceInfo& info) {
+  std::size_t bytes = 0;
+  const std::uint8_t* data = side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, bytes);
+  Matrix matrix{};
+  if (data == nullptr || bytes < sizeof(matrix)) return;
+  std::memcpy(matrix.data(), data, sizeof(matrix));
+  // x' = m[0] x + m[3] y, y' = m[1] x + m[4] y: a negative determinant mirrors. To mirror before
+  // turning negates what is multiplied by x.
+  const bool mirrored = std::int64_t{matrix[0]} * matrix[4] < std::int64_t{matrix[1]} * matrix[3];
+  if (mirrored)
+    for (const std::size_t i : {0U, 1U})
+      matrix[i] = static_cast<std::int32_t>(-std::int64_t{matrix[i]});
+  const double counter_clockwise = av_display_rotation_get(matrix.data());
+  if (std::isnan(counter_clockwise)) return;
+  const long quarters = std::lround(-counter_clockwise / 90.0);
+  info.rotation_degrees = static_cast<int>(((quarters % 4) + 4) % 4) * 90;
+  info.mirrored = mirrored;
+}
+
+Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
+  auto* matrix = reinterpret_cast<std::int32_t*>(
+      add_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, sizeof(Matrix)));
+  if (matrix == nullptr) return Status(Errc::out_of_memory);
+  av_display_rotation_set(matrix, options.rotation_degrees);
+  // Negates the factors of x, which mirrors the picture before it is turned.
+  if (options.mirrored)
+    for (const int i : {0, 1}) matrix[i] = -matrix[i];
+  return Status::ok();
+}
+
+bool holds_display_matrix(const std::string& muxer) {
+  constexpr unsigned kFfmpeg6_1 = AV_VERSION_INT(60, 16, 100);  // libavformat's
+  return muxer != "avi" && (muxer != "matroska" || avformat_version() >= kFfmpeg6_1);
 }
 
 }  // namespace zerorun::io::av

@@ -38,8 +38,7 @@ Status set_stereo_mode(const ContainerContent& content, const std::string& muxer
 void read_display_matrix(const AVStream& stream, SourceInfo& info);
 /// Errors: out_of_memory.
 Status set_display_matrix(const SinkOptions& options, AVStream& stream);
-/// True if FFmpeg reads the display matrix of a video of this muxer as it was written. FFmpeg 5.1
-/// has no place for it in Matroska, FFmpeg 7 has one.
-bool holds_display_matrix(const SinkOptions& options, const std::string& muxer);
+/// True if FFmpeg writes the display matrix of a video by this muxer.
+bool holds_display_matrix(const std::string& muxer);
 
 }  // namespace zerorun::io::av

@@ -47,6 +47,7 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
       return open_on_cpu(options);
     }
     // The encoder's kernels round the surfaces of NVDEC, so dithering needs the CPU's decoder.
+    if (parameters.codec_id == AV_CODEC_ID_GIF) return open_gif(options);
     if (!options.hardware_video || rules_.dither) return open_on_cpu(options);
     const Status hardware = try_nvdec(options.device);
     info_.decoder = hardware ? "NVDEC" : "the CPU (" + hardware.detail() + ")";
@@ -125,6 +126,21 @@ class DecodedVideo final : public DemuxerReader<FrameReader> {
     if (error >= 0) error = avcodec_open2(codec_.get(), codec, nullptr);
     if (error < 0) return failure(Errc::bad_input, demuxer_->name(), error);
     return Status::ok();
+  }
+
+  /// Every GIF has alpha for FFmpeg. The first picture, which is kept for next(), tells whether
+  /// something is transparent.
+  Status open_gif(const SourceOptions& options) {
+    ZR_TRY(open_on_cpu(options));
+    ZR_LET(more, next_picture());
+    if (!more) return Status::ok();
+    bool is_opaque = picture_->format == AV_PIX_FMT_BGRA;
+    for (int y = 0; is_opaque && y < picture_->height; ++y)
+      for (int x = 0; x < picture_->width; ++x)
+        is_opaque &= picture_->data[0][y * picture_->linesize[0] + 4 * x + 3] == 255;
+    if (is_opaque) info_.content.has_alpha = false;
+    waiting_.emplace_front(av_frame_clone(picture_.get()));
+    return waiting_.front() ? Status::ok() : Status(Errc::out_of_memory);
   }
 
   /// NVDEC is the decoder if it decodes the first picture, which is kept for next(). Otherwise all

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 
 #include "io/ffmpeg/av.hpp"
 #include "zerorun/frame.hpp"

@@ -46,7 +46,7 @@ Status describe_video(const SinkOptions& options, AVStream& stream) {
 
 /// A notice about options that the container cannot hold; empty if it holds all.
 std::string video_notice(const SinkOptions& options, const std::string& muxer) {
-  if (!is_turned(options) || holds_display_matrix(options, muxer)) return {};
+  if (!is_turned(options) || holds_display_matrix(muxer)) return {};
   return rotation_notice(options, muxer);
 }
 

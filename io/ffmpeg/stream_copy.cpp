@@ -3,7 +3,6 @@
 #include "io/ffmpeg/muxer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <utility>

@@ -1,18 +1,23 @@
-// zerorundec: image/jpeg to raw video.
+// zerorundec: image/jpeg to raw video, on one device or with images in flight on several.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <atomic>
-#include <cstdint>
+#include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <gst/base/gstadapter.h>
 #include <gst/video/gstvideodecoder.h>
 
 #include "codec/base/try.hpp"
-#include "io/gstreamer/decode_flight.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/video_formats.hpp"
+#include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(zerorundec_debug);
@@ -20,6 +25,208 @@ GST_DEBUG_CATEGORY_STATIC(zerorundec_debug);
 
 namespace zerorun::gst {
 namespace {
+
+constexpr guint kSoi = 0xD8, kEoi = 0xD9, kTem = 0x01, kRst0 = 0xD0, kRst7 = 0xD7;
+
+/// Markers without a length (T.81 table B.1); 00 is a stuffed byte, FF a fill byte.
+bool stands_alone(guint marker) noexcept {
+  return marker == 0 || marker == kTem || (marker >= kRst0 && marker <= kRst7);
+}
+
+guint byte_at(GstAdapter* adapter, gsize offset) {
+  guint8 byte = 0;
+  gst_adapter_copy(adapter, &byte, offset, 1);
+  return byte;
+}
+
+/// Offset of the next `FF xx` at or after `from`; -1 if there is none.
+gssize find_marker(GstAdapter* adapter, gsize from, gsize available, guint& marker) {
+  // The scan matches windows of four bytes; with FF as the third one it finds a marker at the end.
+  constexpr gsize kBefore = 2;
+  if (from < kBefore || available < from + 2) return -1;
+  guint32 window = 0;
+  const gssize at = gst_adapter_masked_scan_uint32_peek(
+      adapter, 0x0000FF00, 0x0000FF00, from - kBefore, available - (from - kBefore), &window);
+  marker = window & 0xFF;
+  return at < 0 ? -1 : at + static_cast<gssize>(kBefore);
+}
+
+/// Looks at every byte once, however small the pieces. Skips marker segments by their length, so
+/// that a thumbnail in an APPn does not end the image.
+class JpegBoundary {
+ public:
+  enum class Found { need_data, garbage, image };
+  struct Answer {
+    Found found = Found::need_data;
+    gsize bytes = 0;  ///< of the garbage before an image, or of the image, from the adapter's start
+  };
+
+  /// An image without EOI ends before the next SOI. The caller removes the bytes of the answer from
+  /// the adapter before the next call.
+  Answer next(GstAdapter* adapter);
+
+  void reset() noexcept { position_ = 0; }
+
+ private:
+  Answer done(Found found, gsize bytes) noexcept {
+    position_ = 0;
+    return {found, bytes};
+  }
+
+  gsize position_ = 0;  ///< from the adapter's start; 0: no SOI yet
+};
+
+JpegBoundary::Answer JpegBoundary::next(GstAdapter* adapter) {
+  const gsize available = gst_adapter_available(adapter);
+  if (position_ == 0) {
+    constexpr gsize kStartBytes = 4;  // SOI and the marker after it
+    if (available < kStartBytes) return {};
+    const gssize start =
+        gst_adapter_masked_scan_uint32(adapter, 0xFFFFFF00, 0xFFD8FF00, 0, available);
+    if (start < 0) return done(Found::garbage, available - (kStartBytes - 1));
+    if (start > 0) return done(Found::garbage, static_cast<gsize>(start));
+    position_ = 2;
+  }
+  while (position_ < available) {
+    guint marker = 0;
+    const gssize at = find_marker(adapter, position_, available, marker);
+    if (at < 0) {
+      position_ = std::max(position_, available - 1);  // the last byte may be the FF of a marker
+      return {};
+    }
+    const auto offset = static_cast<gsize>(at);
+    if (marker == 0xFF) {
+      position_ = offset + 1;
+    } else if (marker == kEoi) {
+      return done(Found::image, offset + 2);
+    } else if (marker == kSoi) {
+      return done(Found::image, offset);
+    } else if (stands_alone(marker)) {
+      position_ = offset + 2;
+    } else {
+      position_ = offset;
+      if (available < offset + 4) return {};
+      const gsize length = byte_at(adapter, offset + 2) << 8 | byte_at(adapter, offset + 3);
+      position_ = offset + 2 + std::max<gsize>(length, 2);
+    }
+  }
+  return {};
+}
+
+/// GstVideoDecoder::parse(): hands on the next image, whose end `boundary` finds.
+GstFlowReturn next_image(JpegBoundary& boundary, GstVideoDecoder* decoder, GstAdapter* adapter,
+                         bool at_eos) {
+  for (;;) {
+    JpegBoundary::Answer answer = boundary.next(adapter);
+    if (answer.found == JpegBoundary::Found::garbage) {
+      GST_DEBUG_OBJECT(decoder, "skipping %" G_GSIZE_FORMAT " bytes between images", answer.bytes);
+      gst_adapter_flush(adapter, answer.bytes);
+      continue;
+    }
+    if (answer.found == JpegBoundary::Found::need_data) {
+      answer.bytes = gst_adapter_available(adapter);
+      if (!at_eos || answer.bytes < 4) {
+        if (at_eos) gst_adapter_clear(adapter);
+        return GST_VIDEO_DECODER_FLOW_NEED_DATA;
+      }
+      boundary.reset();  // the image is cut short: decode what is there
+    }
+    gst_video_decoder_add_to_frame(decoder, static_cast<int>(answer.bytes));
+    return gst_video_decoder_have_frame(decoder);
+  }
+}
+
+/// A codec frame with its stream and its picture, both mapped. Owns references and mappings.
+class ImageInFlight {
+ public:
+  /// Takes the reference to the frame. Null where the stream or the picture cannot be mapped.
+  static std::unique_ptr<ImageInFlight> map(GstVideoCodecFrame* frame, const GstVideoInfo& info) {
+    std::unique_ptr<ImageInFlight> image(new ImageInFlight);
+    image->input_ = gst_buffer_ref(frame->input_buffer);
+    image->has_input_ = gst_buffer_map(image->input_, &image->map_, GST_MAP_READ);
+    // The mapping holds a reference, so that nobody else takes the buffer.
+    image->has_samples_ =
+        gst_video_frame_map(&image->samples_, &info, frame->output_buffer, GST_MAP_WRITE);
+    if (!image->has_input_ || !image->has_samples_) return nullptr;  // it is still the caller's
+    image->frame_ = frame;
+    return image;
+  }
+  ImageInFlight(const ImageInFlight&) = delete;
+  ImageInFlight& operator=(const ImageInFlight&) = delete;
+  ~ImageInFlight() {
+    if (GstVideoCodecFrame* const frame = release()) gst_video_codec_frame_unref(frame);
+  }
+
+  std::span<const std::byte> jpeg() const noexcept {
+    return {reinterpret_cast<const std::byte*>(map_.data), map_.size};
+  }
+  FrameView view() const noexcept {
+    return view_of(samples_, *pixel_format(GST_VIDEO_FRAME_FORMAT(&samples_)));
+  }
+  /// Ends the mappings and hands the reference to the frame over.
+  GstVideoCodecFrame* release() {
+    if (std::exchange(has_samples_, false)) gst_video_frame_unmap(&samples_);
+    if (std::exchange(has_input_, false)) gst_buffer_unmap(input_, &map_);
+    if (input_ != nullptr) gst_buffer_unref(std::exchange(input_, nullptr));
+    return std::exchange(frame_, nullptr);
+  }
+
+ private:
+  ImageInFlight() = default;
+
+  GstVideoCodecFrame* frame_ = nullptr;
+  GstBuffer* input_ = nullptr;
+  GstMapInfo map_{};
+  GstVideoFrame samples_{};
+  bool has_input_ = false, has_samples_ = false;
+};
+
+/// AsyncDecoder with the images that it works on. One thread.
+class DecodeFlight {
+ public:
+  explicit DecodeFlight(AsyncDecoder decoder) : decoder_(std::move(decoder)) {}
+  /// Drops what is in flight.
+  ~DecodeFlight() { discard(); }
+
+  bool is_full() const { return decoder_.in_flight() == decoder_.depth(); }
+  bool is_empty() const { return decoder_.in_flight() == 0; }
+
+  Status submit(std::unique_ptr<ImageInFlight> image) {
+    DecodeOptions options;
+    options.into = image->view();
+    const std::span<const std::byte> jpeg = image->jpeg();
+    images_.push_back(std::move(image));
+    Status status = decoder_.submit(jpeg, options);
+    if (!status) images_.pop_back();
+    return status;
+  }
+
+  /// Waits for the oldest image; there is one. `out` has its status and report.
+  std::unique_ptr<ImageInFlight> receive(DecodedFrame& out) {
+    (void)decoder_.receive(out, true);
+    std::unique_ptr<ImageInFlight> image = std::move(images_.front());
+    images_.pop_front();
+    return image;
+  }
+
+  void discard() {
+    decoder_.discard();
+    images_.clear();
+  }
+
+  /// The devices that failed since the last call.
+  std::vector<LostDevice> new_losses() {
+    std::vector<LostDevice> lost = decoder_.lost_devices();
+    const auto told = static_cast<std::ptrdiff_t>(std::exchange(told_losses_, lost.size()));
+    lost.erase(lost.begin(), lost.begin() + told);
+    return lost;
+  }
+
+ private:
+  AsyncDecoder decoder_;
+  std::deque<std::unique_ptr<ImageInFlight>> images_;  // oldest first
+  std::size_t told_losses_ = 0;
+};
 
 struct Counters {
   std::atomic<guint64> frames{0}, bytes{0}, concealed{0}, errors{0};
@@ -108,8 +315,8 @@ Status make_decoder(ZerorunDec* self) {
     ZR_LET(decoder, Decoder::create(params.decode));
     state.decoder.emplace(std::move(decoder));
   } else {
-    ZR_LET(flight, DecodeFlight::create(params));
-    state.flight = std::move(flight);
+    ZR_LET(decoder, AsyncDecoder::create(params));
+    state.flight = std::make_unique<DecodeFlight>(std::move(decoder));
   }
   return Status::ok();
 }
@@ -207,19 +414,6 @@ GstFlowReturn refuse(ZerorunDec* self, GstVideoCodecFrame* frame, const Status& 
   return flow;
 }
 
-Result<DecodeReport> decode_into(ZerorunDec* self, std::span<const std::byte> jpeg,
-                                 GstBuffer* buffer) {
-  GstVideoCodecState* output = gst_video_decoder_get_output_state(&self->base);
-  GstVideoFrame frame;
-  const bool mapped = gst_video_frame_map(&frame, &output->info, buffer, GST_MAP_WRITE);
-  gst_video_codec_state_unref(output);
-  if (!mapped) return Status(Errc::out_of_memory, "the output buffer cannot be mapped");
-  auto report = self->state->decoder->decode(
-      jpeg, view_of(frame, *pixel_format(GST_VIDEO_FRAME_FORMAT(&frame))));
-  gst_video_frame_unmap(&frame);
-  return report;
-}
-
 /// Counts an image that was decoded and pushes it.
 GstFlowReturn deliver(ZerorunDec* self, GstVideoCodecFrame* frame, const DecodeReport& report,
                       std::size_t jpeg_bytes) {
@@ -255,10 +449,10 @@ GstFlowReturn deliver_all(ZerorunDec* self) {
   return flow;
 }
 
-/// Puts the image into flight, whose output buffer is there.
-GstFlowReturn submit(ZerorunDec* self, GstVideoCodecFrame* frame) {
-  DecodeFlight& flight = *self->state->flight;
-  if (flight.is_full())
+/// Decodes the image, whose output buffer is there, or puts it into flight.
+GstFlowReturn decode_image(ZerorunDec* self, GstVideoCodecFrame* frame) {
+  DecoderState& state = *self->state;
+  if (state.flight && state.flight->is_full())
     if (const GstFlowReturn flow = deliver_oldest(self); flow != GST_FLOW_OK) {
       gst_video_decoder_drop_frame(&self->base, frame);
       return flow;
@@ -267,8 +461,11 @@ GstFlowReturn submit(ZerorunDec* self, GstVideoCodecFrame* frame) {
   auto image = ImageInFlight::map(frame, output->info);
   gst_video_codec_state_unref(output);
   if (!image) return refuse(self, frame, Status(Errc::out_of_memory, "a buffer cannot be mapped"));
-  const Status status = flight.submit(std::move(image));
-  return status ? GST_FLOW_OK : GST_FLOW_ERROR;
+  if (state.flight) return state.flight->submit(std::move(image)) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  const std::size_t bytes = image->jpeg().size();
+  const auto report = state.decoder->decode(image->jpeg(), image->view());
+  frame = image->release();
+  return report ? deliver(self, frame, *report, bytes) : refuse(self, frame, report.status());
 }
 
 /// The buffers downstream have one size and format at a time: before an image of another one, and
@@ -303,10 +500,7 @@ GstFlowReturn decode_mapped(ZerorunDec* self, GstVideoCodecFrame* frame,
     gst_video_decoder_drop_frame(&self->base, frame);
     return flow;
   }
-  if (self->state->flight) return submit(self, frame);
-  const auto report = decode_into(self, jpeg, frame->output_buffer);
-  if (!report) return refuse(self, frame, report.status());
-  return deliver(self, frame, *report, jpeg.size());
+  return decode_image(self, frame);
 }
 
 GstFlowReturn handle_frame(GstVideoDecoder* base, GstVideoCodecFrame* frame) {

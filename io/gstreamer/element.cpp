@@ -1,10 +1,19 @@
-// What zerorunenc and zerorundec share.
+// The GStreamer plugin: what zerorunenc and zerorundec share, and their registration.
 // SPDX-License-Identifier: MIT
 #include "io/gstreamer/element.hpp"
 
 #include <new>
 
 namespace zerorun::gst {
+namespace {
+
+gboolean register_elements(GstPlugin* plugin) {
+  // Below jpegenc and jpegdec: installing the plugin changes no existing pipeline.
+  return gst_element_register(plugin, "zerorunenc", GST_RANK_MARGINAL, encoder_element_type()) &&
+         gst_element_register(plugin, "zerorundec", GST_RANK_MARGINAL, decoder_element_type());
+}
+
+}  // namespace
 
 void post_error(gpointer element, const Status& status, GQuark domain, gint code) noexcept try {
   const ErrorGroup kind = group(status.code());
@@ -71,3 +80,9 @@ void add_pads(GstElementClass* type, GstCaps* sink_caps, GstCaps* source_caps) {
 }
 
 }  // namespace zerorun::gst
+
+#define PACKAGE "zerorun"
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, zerorun,
+                  "JPEG and Motion JPEG encoder and decoder on the CPU and on NVIDIA GPUs",
+                  zerorun::gst::register_elements, ZERORUN_PLUGIN_VERSION, "MIT/X11", "zerorun",
+                  "Unknown package origin")

@@ -15,7 +15,7 @@
 #include <string>
 #include <gst/gst.h>
 
-#include "io/samples/ycc_to_jfif.hpp"
+#include "io/samples/samples.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/status.hpp"
 

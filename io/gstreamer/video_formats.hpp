@@ -7,7 +7,7 @@
 #include <gst/video/video.h>
 #include <optional>
 
-#include "io/samples/ycc_to_jfif.hpp"
+#include "io/samples/samples.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"

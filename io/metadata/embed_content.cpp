@@ -1,10 +1,14 @@
-// Puts ICC, EXIF and XMP into picture files that were just made.
+// Puts ICC, EXIF and XMP into picture files that were just made; zlib streams and sums of PNG.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <string_view>
 
 #include "io/metadata/metadata.hpp"
 #include "io/metadata/tiff_directory.hpp"
+
+#ifdef ZERORUN_HAVE_ZLIB
+#include <zlib.h>
+#endif
 
 namespace zerorun::io {
 namespace {
@@ -35,6 +39,8 @@ void embed_in_png(const PictureContent& content, Bytes& file) {
   const Bytes profile = content.icc.empty() ? Bytes() : deflate(content.icc);
   if (!profile.empty()) add_png_chunk("iCCP", "ICC profile\0\0"sv, profile, chunks);
   if (!content.exif.empty()) add_png_chunk("eXIf", "", content.exif, chunks);
+  append(chunks, content.png_chunks);
+  if (content.density.known()) add_png_chunk("pHYs", "", png_density(content.density), chunks);
   if (!content.xmp.empty())
     add_png_chunk("iTXt", "XML:com.adobe.xmp\0\0\0\0\0"sv, as_u8(content.xmp), chunks);
   if (file.size() > static_cast<std::size_t>(kAfterHeader))
@@ -83,7 +89,8 @@ bool can_embed(const std::string& extension) {
 
 void embed_content(const PictureContent& content, const std::string& extension,
                    std::vector<std::byte>& file) {
-  if (content.empty() || !can_embed(extension)) return;
+  const bool has_more = content.density.known() || !content.png_chunks.empty();
+  if ((content.empty() && !has_more) || !can_embed(extension)) return;
   const ByteSpan before = as_u8(file);
   Bytes bytes(before.begin(), before.end());
   if (extension == "png")
@@ -94,6 +101,48 @@ void embed_content(const PictureContent& content, const std::string& extension,
     tiff::add_content(content, bytes);
   const auto raw = std::as_bytes(std::span(bytes));
   file.assign(raw.begin(), raw.end());
+}
+
+#ifdef ZERORUN_HAVE_ZLIB
+std::vector<std::uint8_t> inflate(ByteSpan packed) {
+  constexpr std::size_t kMost = std::size_t{16} << 20, kStep = std::size_t{1} << 16;
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) return {};
+  stream.next_in = const_cast<Bytef*>(packed.data());
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::vector<std::uint8_t> out;
+  int state = Z_OK;
+  while (state == Z_OK && out.size() < kMost) {
+    out.resize(out.size() + kStep);
+    stream.next_out = out.data() + out.size() - kStep;
+    stream.avail_out = kStep;
+    state = ::inflate(&stream, Z_NO_FLUSH);
+  }
+  out.resize(state == Z_STREAM_END ? stream.total_out : 0);
+  inflateEnd(&stream);
+  return out;
+}
+
+std::vector<std::uint8_t> deflate(ByteSpan bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::vector<std::uint8_t> out(size);
+  const int state = compress(out.data(), &size, bytes.data(), static_cast<uLong>(bytes.size()));
+  out.resize(state == Z_OK ? size : 0);
+  return out;
+}
+#else
+std::vector<std::uint8_t> inflate(ByteSpan) { return {}; }
+std::vector<std::uint8_t> deflate(ByteSpan) { return {}; }
+#endif
+
+/// CRC-32 of PNG 5.5; a few hundred bytes to a few megabytes a file, so no table is worth it.
+std::uint32_t png_crc(ByteSpan bytes) noexcept {
+  std::uint32_t crc = 0xFFFFFFFF;
+  for (const std::uint8_t byte : bytes) {
+    crc ^= byte;
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0u);
+  }
+  return ~crc;
 }
 
 }  // namespace zerorun::io

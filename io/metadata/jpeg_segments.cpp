@@ -4,9 +4,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "io/metadata/metadata.hpp"
-#include "io/samples/pixel_pack.hpp"
 #include "zerorun/content.hpp"
-#include "zerorun/zerorun.hpp"
 
 namespace zerorun::io {
 namespace {
@@ -21,11 +19,11 @@ std::vector<std::uint8_t> joined(std::string_view id, ByteSpan bytes) {
   return payload;
 }
 
-void add_single(std::string_view id, ByteSpan bytes, const char* what,
+void add_single(std::uint8_t marker, std::string_view id, ByteSpan bytes, const char* what,
                 std::vector<MarkerSegment>& segments, std::string* left_out) {
   if (bytes.empty()) return;
   if (id.size() + bytes.size() <= kMaxPayload)
-    segments.push_back({kApp1, joined(id, bytes)});
+    segments.push_back({marker, joined(id, bytes)});
   else if (left_out != nullptr)
     *left_out += (left_out->empty() ? "" : " and ") + std::string(what);
 }
@@ -80,10 +78,13 @@ std::vector<std::byte> bytes_of(const MarkerSegment& segment) {
 
 std::vector<MarkerSegment> jpeg_segments(const PictureContent& content, std::string* left_out) {
   std::vector<MarkerSegment> segments;
-  add_single(kExifId, oriented_exif(content), "EXIF", segments, left_out);
-  add_single(kXmpId, as_u8(content.xmp), "XMP", segments, left_out);
+  add_single(kApp1, kExifId, oriented_exif(content), "EXIF", segments, left_out);
+  add_single(kApp1, kXmpId, as_u8(content.xmp), "XMP", segments, left_out);
   add_profile(content.icc, segments, left_out);
   segments.insert(segments.end(), content.notes.begin(), content.notes.end());
+  for (const auto& [keyword, text] : content.texts)
+    add_single(kCom, keyword == "Comment" ? "" : keyword + ": ", as_u8(text), "a text", segments,
+               left_out);
   return segments;
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -84,6 +85,34 @@ std::vector<std::uint8_t> inflate(ByteSpan packed);
 /// Empty if this build has no zlib.
 std::vector<std::uint8_t> deflate(ByteSpan bytes);
 std::uint32_t png_crc(ByteSpan bytes) noexcept;
+
+/// Densities: the payload of JFIF's APP0, PNG's pHYs, entries of a TIFF directory in any order, and
+/// the value that PNG and TIFF have for one.
+Density density_of_jfif(ByteSpan app0) noexcept;
+Density density_of_png(ByteSpan phys) noexcept;
+std::array<std::uint8_t, 9> png_density(const Density& density) noexcept;
+std::array<std::uint8_t, 8> tiff_density(double value, bool little) noexcept;
+/// Width over height of a pixel: where there are twice as many in a row, each is half as wide.
+Rational pixel_shape(const Density& density) noexcept;
+
+/// Takes what PNG chunks beside eXIf, iCCP and XMP say.
+class PngChunks {
+ public:
+  explicit PngChunks(PictureContent& content) noexcept : content_(content) {}
+  void take(ByteSpan whole);  ///< with length, type and CRC
+  void finish();              ///< after the last chunk
+
+ private:
+  void take_text(ByteSpan chunk, bool is_packed, bool is_international);
+
+  PictureContent& content_;
+  bool is_srgb_ = false;
+  double gamma_ = 0;                // of gAMA, times 100000; 0 = not told
+  std::array<double, 8> chroma_{};  // of cHRM, times 100000: x and y of white, red, green, blue
+};
+
+/// The words of FFmpeg for PictureContent::cicp.
+void describe_cicp(const PictureContent& content, ContainerContent& out);
 
 /// The orientation tag of EXIF data, 1 if there is none or it is damaged.
 int exif_orientation(std::span<const std::uint8_t> exif) noexcept;

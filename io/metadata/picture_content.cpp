@@ -49,17 +49,22 @@ void take_png_profile(ByteSpan chunk, PictureContent& content) {
 
 PictureContent png_content(ByteSpan file) {
   PictureContent content;
+  PngChunks others(content);
   // Only the first one counts, even if it is broken or too long: a file may have thousands.
   bool has_profile = false, has_xmp = false;
   for (std::uint64_t at = 8;;) {
     const auto bytes = number(file, at, 4, false);
     const ByteSpan type = part(file, at + 4, 4);
-    if (!bytes || type.empty() || starts_with(type, "IEND")) return content;
+    if (!bytes || type.empty() || starts_with(type, "IEND")) {
+      others.finish();
+      return content;
+    }
     const ByteSpan chunk = part(file, at + 8, *bytes);
     if (starts_with(type, "IHDR") && chunk.size() >= 10) {
       content.bits = chunk[9] == 3 ? 8 : chunk[8];
       content.has_alpha = chunk[9] == 4 || chunk[9] == 6;
     }
+    others.take(part(file, at, std::uint64_t{*bytes} + 12));
     if (starts_with(type, "tRNS")) content.has_alpha = true;
     if (starts_with(type, "acTL"))  // an animation of a sequence of files
       content.pages = static_cast<int>(std::min(number(chunk, 0, 4, false).value_or(1), 65536u));
@@ -99,6 +104,7 @@ PictureContent tiff_content(ByteSpan file) {
     if (entry.tag == tiff::kXmp) content.xmp = text(entry.value);
     if (entry.tag == tiff::kBitsPerSample && value) content.bits = static_cast<int>(*value);
     if (entry.tag == tiff::kExtraSamples) content.has_alpha = true;
+    take_density(entry, content.density);
     if (entry.tag == tiff::kOrientation && value && *value >= 1 && *value <= 8)
       content.orientation = static_cast<int>(*value);
   }
@@ -132,6 +138,8 @@ PictureContent content_of(const std::vector<MarkerSegment>& segments) {
   int parts = 0;
   for (const MarkerSegment& segment : segments) {
     const ByteSpan payload(segment.payload);
+    if (segment.marker == kApp0 && starts_with(payload, "JFIF\0"sv))
+      content.density = density_of_jfif(payload);
     if (segment.marker == kApp1 && starts_with(payload, kExifId)) take_exif(payload, content);
     if (segment.marker == kApp1 && starts_with(payload, kXmpId))
       content.xmp = text(payload.subspan(kXmpId.size()));

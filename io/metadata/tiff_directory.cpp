@@ -224,6 +224,15 @@ void add_content(const PictureContent& content, std::vector<std::uint8_t>& file)
   };
   add_bytes(kIcc, 7, content.icc);
   add_bytes(kXmp, 1, as_u8(content.xmp));
+  const auto x = tiff_density(content.density.x, header->little);
+  const auto y = tiff_density(content.density.y, header->little);
+  std::array<std::uint8_t, 2> unit{};
+  put_number(unit, content.density.unit == Density::Unit::cm ? 3 : 2, header->little);
+  if (content.density.known()) {  // EXIF's own goes before
+    add({kXResolution, 5, 1, 0, x, header->little});
+    add({kYResolution, 5, 1, 0, y, header->little});
+    add({kResolutionUnit, 3, 1, 0, unit, header->little});
+  }
   const auto exif = read_header(content.exif);
   if (exif)
     for (const Entry& entry :

@@ -17,6 +17,9 @@ enum Tag : std::uint16_t {
   kBitsPerSample = 258,
   kPhotometric = 262,
   kOrientation = 274,
+  kXResolution = 282,
+  kYResolution = 283,
+  kResolutionUnit = 296,
   kSubDirectories = 330,
   kExtraSamples = 338,
   kXmp = 700,
@@ -64,3 +67,8 @@ std::vector<std::uint8_t> exif_of(ByteSpan file);
 void add_content(const PictureContent& content, std::vector<std::uint8_t>& file);
 
 }  // namespace zerorun::io::tiff
+
+namespace zerorun::io {
+/// Takes an entry that tells of the density.
+void take_density(const tiff::Entry& entry, Density& density) noexcept;
+}  // namespace zerorun::io

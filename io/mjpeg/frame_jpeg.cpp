@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -108,8 +109,9 @@ void describe_jpeg(const StreamInfo& stream, SourceInfo& info) {
   info.width = stream.width;
   info.height = stream.height;
   info.format = closest_format(stream);
-  if (stream.pixel_aspect_x > 0 && stream.pixel_aspect_y > 0)
-    info.sample_aspect = {stream.pixel_aspect_x, stream.pixel_aspect_y};
+  const int x = stream.pixel_aspect_x, y = stream.pixel_aspect_y;
+  if (x > 0 && y > 0) info.sample_aspect = {x / std::gcd(x, y), y / std::gcd(x, y)};
+  info.density = picture_content(stream).density;
   info.inks = !has_inks(stream.color) ? "" : stream.color == ColorModel::ycck ? "YCCK" : "CMYK";
   info.has_ink_profile = InkDecoder::takes(stream);
   info.rotation_degrees = rotation_of(stream.exif_orientation);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -46,13 +47,18 @@ constexpr Row kRows[] = {
     {"alpha", "---------", "--alpha"},            //
     {"depth", "ccccccccc", "--dither"},           //
     {"pages", "---------", ""},
-    {"inks", "kkkkkkccc", ""},  // of copied packets
+    {"inks", "kkkkkkccc", ""},               // of copied packets
+    {"density", "cccccv--v", "--metadata"},  // in the JPEG streams
+    {"texts", "cccccc--v", "--metadata"},    // in the JPEG streams, as comments
+    {"colours", "--------v", ""},
 };
 
-static_assert(std::size(kRows) == static_cast<std::size_t>(Fact::inks) + 1 &&
+static_assert(std::size(kRows) == static_cast<std::size_t>(Fact::colours) + 1 &&
               std::ranges::all_of(kRows, [](const Row& row) {
                 return row.fates.size() == kPictures + 1;
               }));
+
+constexpr const char* kUntaken = "untaken";  // SourceFact::value of texts: no comment has it
 
 /// The column of an output in kRows; nullopt for outputs that keep nothing.
 std::optional<std::size_t> column_of(const Location& output) {
@@ -82,11 +88,17 @@ bool is_riff_tag(const std::string& key) {
   return std::ranges::find(kKeys, lower_case(key)) != std::end(kKeys);
 }
 
-Fate fate_by_value(const SourceFact& fact, const std::string& muxer) {
+Fate fate_by_value(const SourceFact& fact, std::size_t column, const std::string& format) {
+  if (fact.fact == Fact::texts || fact.fact == Fact::colours)
+    return format == "png" ? Fate::kept : Fate::left_out;
+  if (fact.fact == Fact::density)  // JFIF's numbers have 16 bits
+    return (column == kJpeg ? fact.value.empty() : can_embed(format) && format != "webp")
+               ? Fate::kept
+               : Fate::left_out;
   if (fact.fact == Fact::tags) return is_riff_tag(fact.value) ? Fate::kept : Fate::left_out;
   if (fact.fact == Fact::sound_delay)  // silence in front of it
     return fact.value.starts_with("pcm_") ? Fate::converted : Fate::left_out;
-  return container_holds(muxer, fact) ? Fate::kept : Fate::left_out;
+  return container_holds(container_muxer(format), fact) ? Fate::kept : Fate::left_out;
 }
 
 bool is_stream(Fact fact) noexcept {
@@ -100,13 +112,15 @@ bool is_refused(const Row& row, const LedgerChoices& choices) noexcept {
          (option == "--metadata" && !choices.metadata);
 }
 
-Fate fate_of(const SourceFact& fact, std::size_t column, const std::string& muxer,
+Fate fate_of(const SourceFact& fact, std::size_t column, const std::string& format,
              const LedgerChoices& choices) {
+  if (fact.value == kUntaken && column != kPictures) return Fate::left_out;
+  if (fact.fact == Fact::density && !choices.is_coded) return Fate::kept;
   if (is_stream(fact.fact) && !choices.is_readable) return Fate::left_out;
   if ((fact.fact == Fact::matrix || fact.fact == Fact::inks) && choices.is_coded)
     return Fate::converted;
   const char mark = kRows[static_cast<std::size_t>(fact.fact)].fates[column];
-  if (mark == 'v') return fate_by_value(fact, muxer);
+  if (mark == 'v') return fate_by_value(fact, column, format);
   if (mark == 'c') return Fate::converted;
   const bool is_colour =
       fact.fact == Fact::primaries || fact.fact == Fact::transfer || fact.fact == Fact::matrix;
@@ -170,6 +184,37 @@ std::string list_text(const std::vector<std::string>& words) {
   return text;
 }
 
+/// "300", "118.11".
+std::string number_text(double value) {
+  std::string text = std::to_string(std::round(value * 100) / 100);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+}
+
+void add_density(const Density& density, std::vector<SourceFact>& facts) {
+  if (!density.known()) return;
+  std::string text = "the density of " + number_text(density.x);
+  if (density.y != density.x) text += "x" + number_text(density.y);
+  text += density.unit == Density::Unit::inch ? " dpi" : " pixels a centimetre";
+  add(facts, Fact::density, text, std::max(density.x, density.y) < 65535.5 ? "" : "large");
+}
+
+/// What PNG files have beside EXIF, XMP and profiles.
+void add_picture(const PictureContent& picture, std::vector<SourceFact>& facts) {
+  for (const char* const value : {"", kUntaken}) {
+    std::vector<std::string> keywords;
+    for (const auto& [keyword, text] : picture.texts)
+      if (text.empty() == (value == kUntaken)) keywords.push_back("'" + keyword + "'");
+    const std::string names =
+        keywords.size() > 4
+            ? std::to_string(keywords.size()) + " texts"
+            : (keywords.size() == 1 ? "the text " : "the texts ") + list_text(keywords);
+    if (!keywords.empty()) add(facts, Fact::texts, names, value);
+  }
+  if (picture.has_other_colours)
+    add(facts, Fact::colours, "the gamma and the primaries (gAMA, cHRM)");
+}
+
 /// Things that are lost, each once; the tags together.
 std::vector<std::string> lost_things(const std::vector<LedgerEntry>& lost) {
   std::vector<std::string> things, keys;
@@ -187,16 +232,18 @@ std::vector<std::string> lost_things(const std::vector<LedgerEntry>& lost) {
   return things;
 }
 
-/// The containers that keep all of it: ".mov", ".mkv".
+/// The containers that keep all of it: ".mov", ".mkv"; of decode PNG alone if that does.
 std::vector<std::string> keepers(const std::vector<LedgerEntry>& lost,
                                  const LedgerChoices& choices) {
   std::vector<std::string> found;
-  for (const char* const container : {"mov", "mp4", "mkv"}) {
+  for (const char* const container : {"png", "mov", "mp4", "mkv"}) {
+    if (choices.has_options ? *container == 'p' : !found.empty() && found[0] == ".png") continue;
     const Location output{std::string("x.") + container, {}, {}};
     const std::size_t column = *column_of(output);
     const auto keeps = [&](const LedgerEntry& entry) {
-      return kRows[static_cast<std::size_t>(entry.fact.fact)].fates[column] != '.' &&
-             fate_of(entry.fact, column, container_muxer(container), choices) != Fate::left_out;
+      const bool is_there = *container != 'p' || entry.fact.fact >= Fact::density;  // of pictures
+      return is_there && kRows[static_cast<std::size_t>(entry.fact.fact)].fates[column] != '.' &&
+             fate_of(entry.fact, column, container, choices) != Fate::left_out;
     };
     if (std::all_of(lost.begin(), lost.end(), keeps)) found.push_back("." + std::string(container));
   }
@@ -244,6 +291,8 @@ std::vector<SourceFact> facts_of(const SourceInfo& info) {
             (info.picture->pages == 2 ? " further picture" : " further pictures") +
             (info.is_jpeg ? " (a gain map, a preview) in the first file"
                           : " in the first file, which --page N or a pattern takes"));
+  add_density(info.density, facts);
+  if (is_picture) add_picture(*info.picture, facts);
   if (!info.inks.empty()) add(facts, Fact::inks, "the inks (" + info.inks + ")", info.inks);
   return facts;
 }
@@ -253,7 +302,7 @@ std::vector<LedgerEntry> compare(const std::vector<SourceFact>& facts, const Loc
   std::vector<LedgerEntry> ledger;
   const auto column = column_of(output);
   if (!column) return ledger;
-  const std::string muxer = container_muxer(format_of(output));
+  const std::string format = format_of(output);
   bool is_stream_lost = false;  // then its delay, title and language go with it
   for (const SourceFact& fact : facts) {
     const Row& row = kRows[static_cast<std::size_t>(fact.fact)];
@@ -262,9 +311,9 @@ std::vector<LedgerEntry> compare(const std::vector<SourceFact>& facts, const Loc
     const bool is_of_stream =
         fact.fact == Fact::sound_delay || fact.fact == Fact::titles || fact.fact == Fact::languages;
     if (is_stream_lost && is_of_stream) continue;
-    const bool is_lost = is_meant || fate_of(fact, *column, muxer, choices) == Fate::left_out;
+    const bool is_lost = is_meant || fate_of(fact, *column, format, choices) == Fate::left_out;
     is_stream_lost = is_lost && fact.fact <= Fact::data && !is_of_stream;
-    ledger.push_back({fact, is_meant ? Fate::left_out : fate_of(fact, *column, muxer, choices),
+    ledger.push_back({fact, is_meant ? Fate::left_out : fate_of(fact, *column, format, choices),
                       row.option, is_meant});
   }
   return ledger;
@@ -290,7 +339,10 @@ std::string losses_text(const std::vector<LedgerEntry>& ledger, const std::strin
   if (loses_streams && !choices.is_readable)
     advice.push_back("a pipe is read once: only a file gives its other streams");
   else if (const auto containers = keepers(lost, choices); !containers.empty())
-    advice.push_back(list_text(containers) + (containers.size() == 1 ? " keeps it" : " keep it"));
+    advice.push_back(
+        (choices.has_options || containers[0] == ".png" ? "" : "`zerorun encode` to ") +
+        list_text(containers) +
+        (containers.size() == 1 || !choices.has_options ? " keeps it" : " keep it"));
   if (!options.empty() && choices.has_options)
     advice.push_back(list_text(options) + " if that is meant");
   for (std::size_t i = 0; i < advice.size(); ++i) text += (i == 0 ? " (" : "; ") + advice[i];

@@ -14,12 +14,12 @@
 namespace zerorun::io {
 namespace {
 
-Status refuse_variable_rate(const SinkOptions& options, const std::string& what) {
+Status refuse_variable_rate(const SinkOptions& options, const std::string& what,
+                            const char* keeper = "write") {
   if (!options.variable_frame_rate) return Status::ok();
   return Status(Errc::unsupported_output,
-                what +
-                    " holds a constant frame rate only; give one (--fps), or write .mov, .mkv "
-                    "or .mp4, which keep the time of every frame");
+                what + " holds a constant frame rate only; give one (--fps), or " + keeper +
+                    " .mov, .mkv or .mp4, which keep the time of every frame");
 }
 
 Result<std::unique_ptr<OutputFile>> open_output(const ParsedLocation& parsed, bool overwrite) {
@@ -76,7 +76,7 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
   ZR_LET(parsed, parse_output(output));
   const std::string format = format_of(output);
   if (is_raw_video(format) && parsed.kind != LocationKind::pattern && !has_name_word(output)) {
-    ZR_TRY(refuse_variable_rate(options, "raw video"));
+    ZR_TRY(refuse_variable_rate(options, "raw video", "`zerorun encode` to"));
     ZR_LET(raw, open_output(parsed, options.overwrite));
     return make_raw_sink(std::move(raw), options);
   }
@@ -99,7 +99,7 @@ Result<FrameSinkPtr> open_frame_output(const Location& output, const SinkOptions
     ZR_LET(files, open_several(parsed, output, options));
     return make_image_sink(std::move(files), format);
   }
-  if (format == "y4m") ZR_TRY(refuse_variable_rate(options, "y4m"));
+  if (format == "y4m") ZR_TRY(refuse_variable_rate(options, "y4m", "`zerorun encode` to"));
   if (!output.names.empty()) ZR_TRY(make_folder_of(parsed.path));
   ZR_LET(file, open_output(parsed, options.overwrite));
   if (format == "y4m") return make_y4m_sink(std::move(file), options);

@@ -50,9 +50,7 @@ class TiffPages final : public FrameReader {
     info_.width = first.item.width();
     info_.height = first.item.height();
     info_.format = first.item.format();
-    info_.picture = first.content;
-    info_.rotation_degrees = rotation_of(first.content->orientation);
-    info_.mirrored = is_mirrored(first.content->orientation);
+    describe_picture(first.content, info_);
     info_.frame_count = static_cast<std::int64_t>(directories_.size());
     return true;
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ inline constexpr std::size_t kSniffBytes = 12;
 
 /// 2^27 pixels of 16-bit RGBA, uncompressed.
 inline constexpr std::uint64_t kMaxImageFileBytes = std::uint64_t{1} << 30;
+
+/// Sets what `info` says of a picture beside its samples.
+void describe_picture(std::shared_ptr<const PictureContent> content, SourceInfo& info);
 
 /// Thread-safe.
 class ImageFileReader {

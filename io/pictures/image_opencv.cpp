@@ -1,8 +1,6 @@
 // PNG, TIFF, BMP and WebP by OpenCV's imgcodecs.
 // SPDX-License-Identifier: MIT
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -21,7 +19,6 @@
 #include "io/pictures/image_file.hpp"
 #include "io/samples/samples.hpp"
 #include "io/samples/pixel_pack.hpp"
-#include "zerorun/decoder.hpp"
 
 extern "C" const char* zerorun_load_opencv();  // .cmake/load_at_run_time.cmake
 

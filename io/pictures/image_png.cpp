@@ -11,7 +11,6 @@
 #include <new>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "codec/base/try.hpp"

@@ -11,7 +11,6 @@
 #include "io/base/frame_parts.hpp"
 #include "io/samples/pixel_pack.hpp"
 #include "io/base/readers.hpp"
-#include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun::io {

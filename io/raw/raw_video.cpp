@@ -17,7 +17,6 @@
 #include "io/base/readers.hpp"
 #include "io/samples/samples.hpp"
 #include "io/output/sinks.hpp"
-#include "io/samples/ycc_to_jfif.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"

@@ -148,6 +148,188 @@ class CutShortTest(ProgramTest):
         self.assertIn(b"1 image has no end (EOI) and may be cut short", said)
 
 
+
+def png_file(path, *chunks, depth=8, colour=2):
+    """A PNG of WIDTH x HEIGHT with chunks before its samples."""
+    rows = b"".join(b"\0" + COLOUR[3 * WIDTH * y:3 * WIDTH * (y + 1)] for y in range(HEIGHT))
+    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in (
+            (b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, 0)), *chunks,
+            (b"IDAT", zlib.compress(rows)), (b"IEND", b""))))
+    return path
+
+
+def png_chunks(path):
+    data, found, at = pathlib.Path(path).read_bytes(), [], 8
+    while at < len(data):
+        size, kind = struct.unpack_from(">I4s", data, at)
+        body = data[at + 8:at + 8 + size]
+        assert struct.unpack_from(">I", data, at + 8 + size)[0] == zlib.crc32(kind + body)
+        found.append((kind, body))
+        at += size + 12
+    return found
+
+
+def tiff_tags(path):
+    """Numbers of the first directory: SHORT, LONG, RATIONAL."""
+    data = pathlib.Path(path).read_bytes()
+    order = "<" if data[:2] == b"II" else ">"
+    at = struct.unpack_from(order + "I", data, 4)[0]
+    found = {}
+    for i in range(struct.unpack_from(order + "H", data, at)[0]):
+        tag, kind, _, value = struct.unpack_from(order + "HHII", data, at + 2 + 12 * i)
+        if kind == 3:
+            value = struct.unpack_from(order + "H", data, at + 2 + 12 * i + 8)[0]
+        if kind == 5:
+            top, bottom = struct.unpack_from(order + "II", data, value)
+            value = top / bottom
+        found[tag] = value
+    return found
+
+
+def jfif(path):
+    """Unit, X and Y of JFIF's APP0."""
+    return struct.unpack_from(">BHH", pathlib.Path(path).read_bytes(), 13)
+
+
+class DensityTest(ProgramTest):
+    def jpeg(self, name, unit, x, y):
+        self.encode(make_ppm(self.path("in.ppm")), "-o", self.path(name), "-y")
+        data = bytearray(pathlib.Path(self.path(name)).read_bytes())
+        self.assertEqual(data[6:11], b"JFIF\0")
+        struct.pack_into(">BHH", data, 13, unit, x, y)
+        pathlib.Path(self.path(name)).write_bytes(data)
+        return self.path(name)
+
+    def test_jpeg_to_jpeg(self):
+        for density in ((1, 300, 300), (2, 118, 118), (1, 204, 98), (0, 1, 1), (0, 4, 3)):
+            source = self.jpeg("in.jpg", *density)
+            for command in ("encode", "copy"):
+                self.zerorun(command, source, "-o", self.path("out.jpg"), "-y")
+                self.assertEqual(jfif(self.path("out.jpg")), density, command)
+        source = self.jpeg("in.jpg", 1, 300, 300)
+        self.encode(source, "-o", self.path("out.jpg"), "-y", "--metadata", "none")
+        self.assertEqual(jfif(self.path("out.jpg")), (0, 1, 1))
+        info = self.info(source)
+        self.assertEqual((info["sample_aspect"], info["jpeg"]["pixel_aspect"]), ("1:1", "1:1"))
+        self.assertEqual(info["density"], {"x": 300, "y": 300, "unit": "inch"})
+        self.assertEqual(self.info(self.jpeg("fax.jpg", 1, 204, 98))["sample_aspect"], "49:102")
+        self.assertIsNone(self.info(self.jpeg("none.jpg", 0, 1, 1))["density"])
+
+    @needs_containers
+    def test_video(self):
+        """Its streams keep it, and where it says the shape of pixels, the shape alone."""
+        for density, want in (((1, 300, 300), (1, 300, 300)), ((1, 204, 98), (0, 49, 102))):
+            source = self.jpeg("in.jpg", *density)
+            self.encode(source, "-o", self.path("out.mov"), "-y", "--fps", "25")
+            self.zerorun("copy", self.path("out.mov"), "-o", self.path("out.jpg"), "-y")
+            self.assertEqual(jfif(self.path("out.jpg")), want)
+
+    @needs_opencv
+    def test_pictures(self):
+        """By PNG's pHYs and TIFF's tags; what has no place for it says so in one line."""
+        for density, phys, tags in (((1, 300, 300), (11811, 11811, 1), (300, 300, 2)),
+                                    ((2, 100, 50), (10000, 5000, 1), (100, 50, 3)), ((1, 72, 72), (2835, 2835, 1), (72, 72, 2))):
+            source = self.jpeg("in.jpg", *density)
+            for name in ("out.png", "out.tif"):
+                self.assertNotIn(b"density", self.decode(source, "-o", self.path(name), "-y").stderr)
+            chunks = dict(png_chunks(self.path("out.png")))
+            self.assertEqual(struct.unpack(">IIB", chunks[b"pHYs"]), phys)
+            found = tiff_tags(self.path("out.tif"))
+            self.assertEqual((found[282], found[283], found[296]), tags)
+            for name in ("out.png", "out.tif"):
+                self.encode(self.path(name), "-o", self.path("back.jpg"), "-y")
+                unit, x, y = jfif(self.path("back.jpg"))
+                scale = {1: 1, 2: 2.54}
+                self.assertAlmostEqual(x * scale[unit], density[1] * scale[density[0]], delta=0.01)
+                self.assertAlmostEqual(y * scale[unit], density[2] * scale[density[0]], delta=0.01)
+        for name in ("out.ppm", "out.webp", "out.bmp", "out.y4m"):
+            said = self.decode(source, "-o", self.path(name)).stderr
+            self.assertEqual(said.count(b"no place for the density of 72 dpi"), 1, said)
+        self.decode(source, "-o", self.path("bare.png"), "--metadata", "none")
+        self.assertNotIn(b"pHYs", dict(png_chunks(self.path("bare.png"))))
+        plain = self.jpeg("plain.jpg", 0, 1, 1)
+        self.assertNotIn(b"zerorun: ", self.decode(plain, "-o", self.path("plain.ppm")).stderr)
+        self.decode(plain, "-o", self.path("plain.png"))
+        self.assertEqual([kind for kind, _ in png_chunks(self.path("plain.png")) if kind != b"IDAT"], [b"IHDR", b"IEND"])
+
+    @needs_opencv
+    def test_turned(self):
+        """A picture that is turned by 90 degrees has the two numbers the other way round."""
+        source = self.jpeg("in.jpg", 1, 300, 150)
+        data = pathlib.Path(source).read_bytes()
+        exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
+        pathlib.Path(source).write_bytes(data[:20] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + data[20:])
+        self.decode(source, "-o", self.path("up.png"))
+        self.assertEqual(struct.unpack(">IIB", dict(png_chunks(self.path("up.png")))[b"pHYs"]), (5906, 11811, 1))
+
+    def test_what_jfif_cannot_hold(self):
+        """A microscope's density has more than 16 bits."""
+        if not BUILT_WITH_OPENCV:
+            self.skipTest("this build reads no PNG")
+        png_file(self.path("in.png"), (b"pHYs", struct.pack(">IIB", 10 ** 7, 10 ** 7, 1)))
+        said = self.encode(self.path("in.png"), "-o", self.path("out.jpg")).stderr
+        self.assertIn(b"no place for the density of 254000 dpi", said)
+        self.assertEqual(jfif(self.path("out.jpg")), (0, 1, 1))
+
+
+@needs_opencv
+class PngChunksTest(ProgramTest):
+    def comments(self, path):
+        return [segment["text"] for segment in self.info(path)["jpeg"]["segments"] if segment["marker"] == "COM"]
+
+    def test_texts(self):
+        """They become comments, and those of PNG stay as they are; packed ones are named."""
+        texts = ((b"tEXt", b"Comment\0by the river"), (b"tEXt", b"Title\0Otters"),
+                 (b"iTXt", b"Author\0\0\0de\0Autor\0Someone"))
+        png_file(self.path("in.png"), *texts)
+        self.assertNotIn(b"no place", self.encode(self.path("in.png"), "-o", self.path("out.jpg")).stderr)
+        self.assertEqual(self.comments(self.path("out.jpg")), ["by the river", "Title: Otters", "Author: Someone"])
+        self.assertNotIn(b"no place", self.decode(self.path("in.png"), "-o", self.path("out.png")).stderr)
+        self.assertEqual([chunk for chunk in png_chunks(self.path("out.png")) if chunk[0] in (b"tEXt", b"iTXt")], list(texts))
+        said = self.decode(self.path("in.png"), "-o", self.path("out.ppm")).stderr
+        self.assertIn(b"no place for the texts 'Comment', 'Title' and 'Author'", said)
+        self.encode(self.path("in.png"), "-o", self.path("bare.jpg"), "--metadata", "none")
+        self.assertEqual(self.comments(self.path("bare.jpg")), [])
+        png_file(self.path("packed.png"), (b"zTXt", b"Title\0\0" + zlib.compress(b"Otters")))
+        said = self.encode(self.path("packed.png"), "-o", self.path("packed.jpg")).stderr
+        self.assertIn(b"no place for the text 'Title'", said)
+        self.assertNotIn(b"Title", self.decode(self.path("packed.png"), "-o", self.path("again.png")).stderr)
+        self.assertIn(b"zTXt", dict(png_chunks(self.path("again.png"))))
+
+    def test_colours(self):
+        """cICP is what videos have; gamma and primaries that no profile tells are named."""
+        for transfer, word, name in ((16, "smpte2084", b"PQ"), (18, "arib-std-b67", b"HLG")):
+            png_file(self.path("in.png"), (b"cICP", bytes([9, transfer, 0, 1])))
+            info = self.info(self.path("in.png"))
+            self.assertEqual((info["primaries"], info["transfer"], info["matrix"], info["range"]), ("bt2020", word, "gbr", "full"))
+            said = self.encode(self.path("in.png"), "-o", self.path("out.jpg"), "-y").stderr
+            self.assertIn(b"high dynamic range (" + name + b")", said)
+            self.assertNotIn(b"--tonemap", said)  # which is for video
+            self.assertIn(b"no place for the colour primaries bt2020 and the colour transfer", said)
+            self.assertNotIn(b"no place", self.decode(self.path("in.png"), "-o", self.path("out.png"), "-y").stderr)
+            self.assertEqual(dict(png_chunks(self.path("out.png")))[b"cICP"], bytes([9, transfer, 0, 1]))
+        gamma, primaries = struct.pack(">I", 100000), struct.pack(">8I", 31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000)
+        srgb = struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)
+        for chunks, is_named in ((((b"gAMA", gamma),), True), (((b"cHRM", primaries),), True),
+                                 (((b"gAMA", struct.pack(">I", 45455)), (b"cHRM", srgb)), False),
+                                 (((b"gAMA", gamma), (b"sRGB", b"\0")), False)):
+            png_file(self.path("in.png"), *chunks)
+            said = self.encode(self.path("in.png"), "-o", self.path("out.jpg"), "-y").stderr
+            self.assertEqual(b"no place for the gamma and the primaries" in said, is_named, (chunks, said))
+            self.assertNotIn(b"no place", self.decode(self.path("in.png"), "-o", self.path("out.png"), "-y").stderr)
+            found = dict(png_chunks(self.path("out.png")))
+            self.assertTrue(all(found[kind] == data for kind, data in chunks))
+
+    @needs_containers
+    def test_colours_in_a_video(self):
+        png_file(self.path("in.png"), (b"cICP", bytes([9, 16, 0, 1])))
+        self.encode(self.path("in.png"), "-o", self.path("out.mov"), "--fps", "25")
+        stream = probe(self.path("out.mov"))["streams"][0]
+        self.assertEqual((stream["color_primaries"], stream["color_transfer"], stream["color_space"]),
+                         ("bt2020", "smpte2084", "bt470bg"))
+
+
 class NotesTest(ProgramTest):
     def test_comments_and_iptc(self):
         iptc = b"Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x0a\x1c\x02\x19\0\x05otter"
@@ -166,6 +348,37 @@ class NotesTest(ProgramTest):
             name = "out.png" if BUILT_WITH_OPENCV else "out.ppm"
             said = self.decode(self.path("in.jpg"), "-o", self.path(name), "-y", *options).stderr
             self.assertEqual(b"comments and IPTC data" in said, kept, said)
+
+    @needs_containers
+    def test_gif(self):
+        """Only one that uses transparency has alpha to lose."""
+        make_ppm(self.path("in.ppm"))
+        ffmpeg("-i", self.path("in.ppm"), self.path("opaque.gif"))
+        ffmpeg("-i", self.path("in.ppm"), "-vf", "format=rgba,geq=r=9:g=9:b=9:a=255*gt(X\\,9),"
+               "split[a][b];[a]palettegen[p];[b][p]paletteuse", self.path("clear.gif"))
+        for name, is_named in (("opaque.gif", False), ("clear.gif", True)):
+            said = self.encode(self.path(name), "-o", self.path("out.jpg"), "-y").stderr
+            self.assertEqual(b"alpha" in said, is_named, said)
+
+    def test_outputs_of_no_known_kind(self):
+        source = make_ppm(self.path("in.ppm"))
+        for command in ("encode", "decode"):
+            for name in ("x.gif", "x", "x.xyz", "x.pbm"):
+                done = self.zerorun(command, source, "-o", self.path(name), code=2)
+                self.assert_sentence(done, f"{name}: {command} writes .")
+
+    @needs_containers
+    def test_decode_advises_what_it_writes(self):
+        """Or the command that writes it."""
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2:r=25", "-vf", "select=not(eq(n\\,2))", "-c:v", "mjpeg",
+               "-fps_mode", "passthrough", self.path("vfr.mov"))
+        said = self.decode(self.path("vfr.mov"), "-o", self.path("out.y4m"), code=4).stderr.decode()
+        self.assertIn("or `zerorun encode` to .mov, .mkv or .mp4", said)
+        png_file(self.path("in.png"), (b"cICP", bytes([9, 16, 0, 1])))
+        said = self.decode(self.path("in.png"), "-o", self.path("out.ppm")).stderr.decode()
+        self.assertIn("(`zerorun encode` to .mov, .mp4 and .mkv keeps it", said)
+        png_file(self.path("in.png"), (b"tEXt", b"Title\0Otters"))
+        self.assertIn(b"(.png keeps it)", self.decode(self.path("in.png"), "-o", self.path("out.ppm"), "-y").stderr)
 
 
 class WordsTest(ProgramTest):

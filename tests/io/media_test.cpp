@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
-#include "io/samples/ycc_to_jfif.hpp"
+#include "io/samples/samples.hpp"
 #include "tests/io/support.hpp"
 #include "tests/support/test_data.hpp"
 

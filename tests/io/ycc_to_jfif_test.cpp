@@ -1,6 +1,6 @@
 // Ranges, depths and matrices against the equations in double precision.
 // SPDX-License-Identifier: MIT
-#include "io/samples/ycc_to_jfif.hpp"
+#include "io/samples/samples.hpp"
 
 #include <gtest/gtest.h>
 

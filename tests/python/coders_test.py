@@ -3,6 +3,7 @@
 import gc
 import io
 import os
+import pathlib
 import pickle
 import shutil
 import signal
@@ -239,6 +240,10 @@ def test_batches():
     for call in (lambda: zerorun.encode_batch(5), lambda: zerorun.decode_batch(None)):
         with pytest.raises(TypeError):
             call()
+    for single in ("x.jpg", pathlib.Path("x.jpg"), JPEG, bytearray(JPEG), memoryview(JPEG), np.frombuffer(JPEG, np.uint8)):
+        with pytest.raises(TypeError, match="put it into a list"):
+            zerorun.decode_batch(single)
+    assert same(zerorun.decode_batch(np.array([JPEG], dtype=object))[0], zerorun.decode(JPEG))
 
     def broken():
         yield RGB

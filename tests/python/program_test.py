@@ -64,7 +64,7 @@ def test_decodes_as_the_program(subsampling, upsampling, tmp_path):
 
 
 
-@pytest.mark.parametrize("form", zerorun.FORMATS)
+@pytest.mark.parametrize("form", [form for form in zerorun.FORMATS if form != "cmyk32"])
 @pytest.mark.parametrize("size", [(1, 1), (17, 9), (64, 48)])
 def test_all_formats_there_and_back(form, size):
     width, height = size

@@ -33,6 +33,14 @@ def test_there_and_back(name, tmp_path):
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_names_that_cannot_be_written(tmp_path):
+    """They fail before the first picture is coded, and leave nothing."""
+    for name in ["q.gif", "q", "q.png"] + ["q.mp4", "q.MOV"] * (not zerorun.built_with_ffmpeg):
+        with pytest.raises(zerorun.Error, match=name):
+            zerorun.VideoWriter(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_files_are_whole_or_not_there(tmp_path):
     path = tmp_path / "a.mjpeg"
     write(path)

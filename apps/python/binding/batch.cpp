@@ -242,9 +242,31 @@ std::vector<T> entries_of(nb::handle option, bool is_list, const char* name,
   return entries;
 }
 
+/// Bytes in a row, as a stream is.
+bool is_bytes(nb::handle object) {
+  Py_buffer view{};
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FULL_RO) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool is_row = view.ndim <= 1 && view.itemsize == 1;
+  PyBuffer_Release(&view);
+  return is_row;
+}
+
+/// The letters of a name and the bytes of a stream would be items, too.
+void refuse_single(nb::handle streams) {
+  if (PyUnicode_Check(streams.ptr()) || nb::hasattr(streams, "__fspath__") || is_bytes(streams))
+    fail_type(
+        "decode_batch() takes a list of streams or file names, and this is a single one: put it "
+        "into a list, or call decode()");
+}
+
 nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::handle stream,
                      nb::handle workers, nb::handle scale, nb::handle region,
                      const nb::kwargs& options) {
+  refuse_single(streams);
   const bool are_scales = nb::isinstance<nb::list>(scale);
   const bool are_regions =
       nb::isinstance<nb::list>(region) &&

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -67,6 +68,21 @@ class PacketWriter : public PacketFile<io::PacketSink> {
 
   std::int64_t frames() const { return frames_; }
 
+  /// Raises the error of open() that no file is needed for: a name of another format, or of a
+  /// container if the build has no FFmpeg.
+  static void check_name(const std::string& path) {
+    const io::Location output{path, "", {}};
+    std::string name = path;
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const auto is_named = [&name](const char* end) { return name.ends_with(end); };
+    constexpr const char* kContainers[] = {".mov", ".qt",  ".mkv", ".matroska",
+                                           ".avi", ".mp4", ".m4v"};
+    const bool is_container = std::ranges::any_of(kContainers, is_named);
+    if (!io::is_packet_output(output) || (is_container && !io::features().ffmpeg))
+      check(open(path, 16, 16, {25, 1}, PixelFormat::yuv420p, false).status());
+  }
+
  private:
   static Result<std::unique_ptr<io::PacketSink>> open(const std::string& path, int width,
                                                       int height, io::Rational rate,
@@ -131,6 +147,7 @@ void bind_video(nb::module_& module) {
   nb::class_<PacketWriter>(module, "PacketWriter")
       .def(nb::init<const std::string&, int, int, std::int64_t, std::int64_t, nb::handle, bool>(),
            "path"_a, "width"_a, "height"_a, "fps_num"_a, "fps_den"_a, "format"_a, "overwrite"_a)
+      .def_static("check_name", &PacketWriter::check_name, "path"_a)
       .def("write", &PacketWriter::write, nb::sig("def write(self, jpeg: Data) -> None"))
       .def("finish", &PacketWriter::finish)
       .def("abandon", [](PacketWriter& self) { self.close(); })

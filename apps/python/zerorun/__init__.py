@@ -27,8 +27,8 @@ if built_with_cuda:
     from ._zerorun import DeviceArray  # type: ignore[attr-defined,unused-ignore]
 
 FORMATS = ("gray8", "yuv420p", "yuv422p", "yuv444p", "yuv440p", "yuv411p", "nv12", "nv21",
-           "yuyv422", "uyvy422", "rgb24", "bgr24", "rgb0", "bgr0", "0rgb", "0bgr")
-"""The names of the pixel formats."""
+           "yuyv422", "uyvy422", "rgb24", "bgr24", "rgb0", "bgr0", "0rgb", "0bgr", "cmyk32")
+"""The names of the pixel formats. cmyk32 is for decoding of CMYK and YCCK alone."""
 
 __all__ = [
     "ArgumentError", "AsyncDecoder", "AsyncEncoder", "CapacityError", "Coded", "Component",

@@ -45,6 +45,7 @@ class VideoWriter:
                  overwrite: bool = False, lanes: int = 0, depth: int = 0,
                  **options: Unpack[EncodeOptions]) -> None:
         self._path = os.fspath(path)
+        _zerorun.PacketWriter.check_name(self._path)
         self._rate = _rate(fps)
         self._overwrite = overwrite
         self._encoder: Optional[_zerorun.AsyncEncoder] = _zerorun.AsyncEncoder(

@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -126,6 +127,15 @@ struct SampleRules {
   std::int64_t max_pixels = StreamLimits{}.max_pixels;  ///< sources set it: SourceOptions::limits
 };
 
+/// Pixels in a unit of length; known() is false if the file does not tell. Without a unit, which
+/// PNG and TIFF allow, the two numbers are the shape of the pixels alone.
+struct Density {
+  enum class Unit : std::uint8_t { none, inch, cm };
+  double x = 0, y = 0;
+  Unit unit = Unit::none;
+  bool known() const noexcept { return unit != Unit::none && x > 0 && y > 0; }
+};
+
 /// Of one picture. Empty members say that there is none.
 struct PictureContent {
   std::vector<std::uint8_t> icc;     ///< an ICC profile
@@ -136,7 +146,17 @@ struct PictureContent {
   int bits = 0;                      ///< of a sample; 0 = not known
   bool has_alpha = false;
   int pages = 1;  ///< pictures in the file; the first one is read
+  Density density;
+  /// Of a PNG file: whole chunks of colours and texts for another one; keywords and texts, which
+  /// are empty if they are packed.
+  std::vector<std::uint8_t> png_chunks;
+  std::vector<std::pair<std::string, std::string>> texts;
+  /// Code points of ITU-T H.273 for primaries, transfer and matrix, and whether the range is full;
+  /// all 0 if there are none.
+  std::array<std::uint8_t, 4> cicp{};
+  bool has_other_colours = false;  ///< of PNG: gamma or primaries are not sRGB's, without a profile
 
+  /// Of what EXIF, XMP and ICC profiles tell.
   bool empty() const noexcept { return icc.empty() && exif.empty() && xmp.empty(); }
 };
 
@@ -201,6 +221,10 @@ ZERORUN_API std::vector<MarkerSegment> jpeg_segments(const PictureContent& conte
 /// Inserts segments behind SOI and JFIF's APP0. `jpeg` is a stream that zerorun made.
 ZERORUN_API void insert_segments(std::span<const MarkerSegment> segments,
                                  std::vector<std::byte>& jpeg);
+
+/// Writes the density into JFIF's APP0, which holds whole numbers up to 65535. False, and nothing
+/// is changed, if there is none, if the numbers do not fit, or if the density is not known.
+ZERORUN_API bool set_jfif_density(const Density& density, std::span<std::byte> jpeg) noexcept;
 
 /// Makes `orientation` that of a JPEG stream: sets the tag of its EXIF data, or inserts EXIF data
 /// where there is none. False if it has EXIF data without that tag, which stays as it is.

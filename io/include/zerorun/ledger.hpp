@@ -37,6 +37,9 @@ enum class Fact : std::uint8_t {
   depth,
   pages,
   inks,
+  density,
+  texts,
+  colours,
 };
 
 /// "further_video", "sound", ...

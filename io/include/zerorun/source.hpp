@@ -101,6 +101,7 @@ struct SourceInfo {
   Rational time_base{1, 25};   ///< of the time stamps
   std::int64_t first_pts = 0;  ///< of the first frame in the selected range
   Rational sample_aspect{1, 1};
+  Density density;                ///< of a JPEG stream or the first picture
   int rotation_degrees = 0;       ///< clockwise turn for display: 0, 90, 180, 270
   bool mirrored = false;          ///< mirrored left to right for display, before it is turned
   std::int64_t frame_count = -1;  ///< of the selected range; -1 = not known beforehand

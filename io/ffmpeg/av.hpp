@@ -99,6 +99,11 @@ inline AVStereo3D* allocate_stereo(std::size_t& bytes) noexcept {
 #endif
 }
 
+/// Since FFmpeg 6.1.
+inline bool matroska_holds_rotation() noexcept {
+  return avformat_version() >= AV_VERSION_INT(60, 16, 100);
+}
+
 /// Since FFmpeg 7 a filter graph's source is told of colours.
 constexpr bool kGraphsHaveColours = LIBAVUTIL_VERSION_MAJOR >= 59;
 

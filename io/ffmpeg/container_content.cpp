@@ -322,8 +322,7 @@ Status set_display_matrix(const SinkOptions& options, AVStream& stream) {
 }
 
 bool holds_display_matrix(const std::string& muxer) {
-  constexpr unsigned kFfmpeg6_1 = AV_VERSION_INT(60, 16, 100);  // libavformat's
-  return muxer != "avi" && (muxer != "matroska" || avformat_version() >= kFfmpeg6_1);
+  return muxer != "avi" && (muxer != "matroska" || matroska_holds_rotation());
 }
 
 }  // namespace zerorun::io::av

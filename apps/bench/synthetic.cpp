@@ -2,7 +2,7 @@
 // fast enough for 16384x16384, because every sample comes from hashes and interpolation.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>

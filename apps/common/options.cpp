@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>

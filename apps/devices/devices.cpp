@@ -1,7 +1,7 @@
 // `zerorun devices`: the CPU and the CUDA devices of this machine.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 #include "apps/bench/measure/device.hpp"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

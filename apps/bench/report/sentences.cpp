@@ -2,7 +2,7 @@
 // about the rows of a case.
 // SPDX-License-Identifier: MIT
 #include <fmt/core.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tests/gstreamer/support.hpp"
+#include "tests/support/jpeg_segments.hpp"
+#include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/libjpeg_encode.hpp"
 
 namespace zerorun::test {
@@ -61,16 +63,37 @@ TEST(GstDecoder, EverySamplingHasAFormatWithTheSamplesOfTheLibrary) {
     }
 }
 
+/// What libjpeg's inks let through, after `flip`.
+std::vector<std::uint8_t> light_of(const Bytes& jpeg, int flip) {
+  Pixels inks;
+  EXPECT_TRUE(libjpeg_pixels(jpeg, PixelOutput::cmyk, true, inks).clean());
+  std::vector<std::uint8_t> rgb;
+  for (std::size_t at = 0; at < inks.samples.size(); at += 4)
+    for (std::size_t ink = at; ink < at + 3; ++ink) {
+      const int light = (inks.samples[ink] ^ flip) * (inks.samples[at + 3] ^ flip);
+      rgb.push_back(static_cast<std::uint8_t>((2 * light + 255) / 510));
+    }
+  return rgb;
+}
+
 TEST(GstDecoder, RgbStreamsStayRgbAndInksBecomeRgb) {
-  LibjpegOptions rgb, cmyk, ycck;
-  rgb.rgb_stream = true;
-  cmyk.cmyk_stream = ycck.cmyk_stream = ycck.ycck_stream = true;
-  for (const LibjpegOptions& options : {rgb, cmyk, ycck}) {
-    const Bytes jpeg = libjpeg_sample(33, 17, Subsampling::s444, options);
+  LibjpegOptions options;
+  const auto sample = [&options] { return libjpeg_sample(33, 17, Subsampling::s444, options); };
+  const auto expect = [](const Bytes& jpeg, const std::vector<std::uint8_t>& samples) {
     const Decoded out = decode_one(kDecoder, jpeg);
     EXPECT_EQ(out.format, "RGB");
-    EXPECT_EQ(out.samples, decode(jpeg, PixelFormat::rgb24));
-  }
+    EXPECT_EQ(std::pair(out.width, out.height), std::pair(33, 17));
+    EXPECT_EQ(out.samples, samples);
+  };
+  options.rgb_stream = true;
+  expect(sample(), decode(sample(), PixelFormat::rgb24));
+  options = {};
+  options.cmyk_stream = true;
+  expect(sample(), light_of(sample(), 0));  // Adobe's are inverted
+  const Bytes plain = without_segments(sample(), 0xEE);
+  expect(plain, light_of(plain, 255));
+  options.ycck_stream = true;
+  expect(sample(), light_of(sample(), 0));
 }
 
 TEST(GstDecoder, ProgressiveFramesHaveTheSamplesOfSequentialOnes) {

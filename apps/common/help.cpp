@@ -72,7 +72,7 @@ class HelpFormatter : public CLI::Formatter {
     const std::string command = name.empty() ? app->get_name() : name;
     std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
     out += is_short ? common_options(app) : all_options(app);
-    if (is_program) out += make_subcommands(app, CLI::AppFormatMode::Normal);
+    if (is_program) out += commands(app);
     std::string footer = app->get_footer();
     if (is_short) {
       out += fmt::format("\n{}All {} options and the exit codes: {} --help-all\n",
@@ -122,8 +122,16 @@ class HelpFormatter : public CLI::Formatter {
       std::string lines;
       for (const CLI::Option* option : visible_options(app))
         if (option->get_group() == group) lines += make_option(option, false);
-      if (!lines.empty()) out += "\n" + group + ":\n" + lines;
+      // CLI11 2.5 and later write the group of --help in capitals.
+      if (!lines.empty()) out += "\n" + (group == "OPTIONS" ? "Options" : group) + ":\n" + lines;
     }
+    return out;
+  }
+
+  std::string commands(const CLI::App* app) const {
+    std::string out = "\nSubcommands:\n";
+    for (const CLI::App* command : app->get_subcommands({}))
+      if (!command->get_group().empty()) out += make_subcommand(command);
     return out;
   }
 

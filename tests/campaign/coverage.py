@@ -17,9 +17,9 @@ FOLDERS = {
     "codec/decode": r"codec/decode/",
     "codec/capi": r"codec/capi/",
     "io's parsers": r"io/(base/(byte_reader|location|name_gaps|sequence)|input/input_size|metadata/|"
-                    r"mjpeg/(jpeg_splitter|packet_mjpeg)|pictures/(image_png|picture_size)|"
-                    r"raw/(frame_pnm|frame_y4m|raw_video|y4m_header)|samples/samples|"
-                    r"ffmpeg/(container_bytes|container_content|demuxer|frame_times|mov_index))",
+                    r"mjpeg/jpeg_splitter|pictures/(image_file|image_png)|"
+                    r"raw/(frame_pnm|frame_y4m|raw_video)|samples/samples|"
+                    r"ffmpeg/(container_bytes|container_content|demuxer|muxer))",
 }
 
 

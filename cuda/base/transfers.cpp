@@ -8,7 +8,50 @@
 
 namespace zerorun {
 
-Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stream,
+int helpers_for(int threads, std::size_t bytes, std::size_t piece_bytes) noexcept {
+  constexpr std::size_t kMostHelpers = 7;
+  const std::size_t most = threads == 0 ? kMostHelpers : static_cast<std::size_t>(threads - 1);
+  return static_cast<int>(std::min(most, bytes / piece_bytes));
+}
+
+namespace {
+
+/// Sends the pieces from `sent` on to `copied`, but leaves fewer than `least_bytes` to the next
+/// call, if there will be one.
+Status send_staged(std::span<const CopyPiece> pieces, std::size_t copied, std::size_t least_bytes,
+                   const std::uint8_t* staging, std::uint8_t* on_device, cudaStream_t stream,
+                   std::size_t& sent) {
+  while (sent < copied) {
+    const std::uint8_t* const from = pieces[sent].to;
+    std::size_t bytes = 0, end = sent;
+    for (; end < copied && pieces[end].to == from + bytes; ++end)
+      bytes += static_cast<std::size_t>(pieces[end].to_stride) * pieces[end].rows;
+    if (bytes < least_bytes && end == copied && copied < pieces.size()) break;
+    ZR_CUDA_TRY(
+        cudaMemcpyAsync(on_device + (from - staging), from, bytes, cudaMemcpyHostToDevice, stream));
+    sent = end;
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status StagedUpload::run(std::span<const CopyPiece> pieces, const std::uint8_t* staging,
+                         std::uint8_t* on_device, int helpers, std::size_t least_bytes,
+                         cudaStream_t stream) {
+  if (helpers > 0 && copy_threads_ == nullptr) copy_threads_ = CopyThreads::shared();
+  SharedCopy copy(copy_threads_.get(), helpers, pieces);
+  copy.release(pieces.size());
+  std::size_t sent = 0, copied = 0;
+  while (sent < pieces.size()) {
+    if (!copy.copy_one()) copy.wait_for(copied);
+    while (copied < pieces.size() && copy.is_copied(copied)) ++copied;
+    ZR_TRY(send_staged(pieces, copied, least_bytes, staging, on_device, stream, sent));
+  }
+  return Status::ok();
+}
+
+Status ScanUpload::enqueue(std::span<const std::uint8_t> data, int threads, cudaStream_t stream,
                            const std::uint8_t*& on_device) {
   ZR_TRY(bytes_.reserve(static_cast<std::int64_t>(data.size())));
   on_device = bytes_.data();
@@ -16,13 +59,15 @@ Status ScanUpload::enqueue(std::span<const std::uint8_t> data, cudaStream_t stre
     return ZR_CUDA_STATUS(
         cudaMemcpyAsync(bytes_.data(), data.data(), data.size(), cudaMemcpyHostToDevice, stream));
   ZR_TRY(staging_.reserve(static_cast<std::int64_t>(data.size())));
+  pieces_.clear();
   for (std::size_t at = 0; at < data.size(); at += kPartBytes) {
     const std::size_t count = std::min(kPartBytes, data.size() - at);
-    std::memcpy(staging_.data() + at, data.data() + at, count);
-    ZR_CUDA_TRY(cudaMemcpyAsync(bytes_.data() + at, staging_.data() + at, count,
-                                cudaMemcpyHostToDevice, stream));
+    const auto stride = static_cast<std::ptrdiff_t>(count);
+    pieces_.push_back({data.data() + at, stride, staging_.data() + at, stride, count, 1});
   }
-  return Status::ok();
+  return staged_.run(pieces_, staging_.data(), bytes_.data(),
+                     helpers_for(threads == 0 ? kThreads : threads, data.size(), kPartBytes), 1,
+                     stream);
 }
 
 bool ScanUpload::is_pinned_memory(std::span<const std::uint8_t> data) {

@@ -123,7 +123,8 @@ Result<ScanResult> CudaDecodePipeline::decode_on_device(const ScanHeader& scan,
   }
   if (in.data == nullptr) {
     ZR_TRY(announce(probe_, "upload"));
-    ZR_TRY(upload_.enqueue(data, image_.stream(), in.data));
+    // Beside other scans, their threads are the help.
+    ZR_TRY(upload_.enqueue(data, in.is_alone ? threads_ : 1, image_.stream(), in.data));
   }
   ZR_TRY(scans_.prepare(scan, image_.stream()));
   const ScanPlanes planes = image_.open(scan);

@@ -122,10 +122,15 @@ class CpuScans {
 /// decode_scan() returns when the device has done the work.
 class CudaDecodePipeline : public DecodePipeline {
  public:
-  /// `threads` copy a frame to pageable memory and decode the CPU's scans: 0 = as many as helps.
+  /// `threads` copy what lies in pageable memory and decode the CPU's scans: 0 = as many as help.
   explicit CudaDecodePipeline(int device, int threads = 0,
                               const DecodeChoices& choices = default_decode_choices())
-      : device_(device), choices_(choices), clock_(device), cpu_(threads), image_(threads) {}
+      : device_(device),
+        threads_(threads),
+        choices_(choices),
+        clock_(device),
+        cpu_(threads),
+        image_(threads) {}
   Status create();
 
   /// For device frames, before each image: the caller's stream, and where the JPEG lies in device
@@ -164,7 +169,7 @@ class CudaDecodePipeline : public DecodePipeline {
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
   Status upload_cpu_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
 
-  const int device_;
+  const int device_, threads_;
   const DecodeChoices choices_;
   SpanClock clock_;  ///< of host frames
   bool is_observed_ = false;

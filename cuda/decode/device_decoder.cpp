@@ -47,7 +47,7 @@ struct DeviceDecoder::Impl {
     DeviceBuffer<std::uint8_t> memory_;
   };
 
-  explicit Impl(const DecodeParams& p) : params(p), pipeline(p.device) {}
+  explicit Impl(const DecodeParams& p) : params(p), pipeline(p.device, p.threads) {}
   ~Impl() {
     const DeviceGuard guard(params.device);
     if (used) ignore_failure(cudaEventSynchronize(done.get()));

@@ -68,8 +68,6 @@ Status FrameUpload::send(const Plane& plane, cudaStream_t stream) {
                                           plane.rows, cudaMemcpyHostToDevice, stream));
 }
 
-/// Staging has the layout of the device, so that one transfer carries pieces that follow each
-/// other.
 Status FrameUpload::stage(std::span<const Plane> planes, cudaStream_t stream) {
   std::size_t room = 0, bytes = 0;
   for (const Plane& plane : planes) {
@@ -86,34 +84,8 @@ Status FrameUpload::stage(std::span<const Plane> planes, cudaStream_t stream) {
       cut_into_pieces({plane.from, plane.stride, staging_.data() + plane.offset,
                        static_cast<std::ptrdiff_t>(plane.pitch), plane.row_bytes, plane.rows},
                       piece_bytes, pieces_);
-  const int helpers = helpers_of(threads_, bytes);
-  if (helpers > 0 && copy_threads_ == nullptr) copy_threads_ = CopyThreads::shared();
-  SharedCopy copy(copy_threads_.get(), helpers, pieces_);
-  copy.release(pieces_.size());
-  std::size_t sent = 0, copied = 0;
-  while (sent < pieces_.size()) {
-    if (!copy.copy_one()) copy.wait_for(copied);
-    while (copied < pieces_.size() && copy.is_copied(copied)) ++copied;
-    ZR_TRY(send_staged(copied, piece_bytes / 2, stream, sent));
-  }
-  return Status::ok();
-}
-
-/// Sends the pieces from `sent` on to `copied`, but leaves fewer than `least_bytes` to the next
-/// call, if there will be one.
-Status FrameUpload::send_staged(std::size_t copied, std::size_t least_bytes, cudaStream_t stream,
-                                std::size_t& sent) {
-  while (sent < copied) {
-    const std::uint8_t* const from = pieces_[sent].to;
-    std::size_t bytes = 0, end = sent;
-    for (; end < copied && pieces_[end].to == from + bytes; ++end)
-      bytes += static_cast<std::size_t>(pieces_[end].to_stride) * pieces_[end].rows;
-    if (bytes < least_bytes && end == copied && copied < pieces_.size()) break;
-    ZR_CUDA_TRY(cudaMemcpyAsync(frame_.data() + (from - staging_.data()), from, bytes,
-                                cudaMemcpyHostToDevice, stream));
-    sent = end;
-  }
-  return Status::ok();
+  return staged_.run(pieces_, staging_.data(), frame_.data(), helpers_of(threads_, bytes),
+                     piece_bytes / 2, stream);
 }
 
 }  // namespace zerorun

@@ -4,12 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "codec/base/copy_threads.hpp"
-#include "cuda/base/memory.hpp"
+#include "cuda/base/transfers.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun {
@@ -41,12 +39,10 @@ class FrameUpload {
   static bool lie_as_on_device(std::span<const Plane> planes);
   Status send(const Plane& plane, cudaStream_t stream);
   Status stage(std::span<const Plane> planes, cudaStream_t stream);
-  Status send_staged(std::size_t copied, std::size_t least_bytes, cudaStream_t stream,
-                     std::size_t& sent);
 
   const int threads_;
   const std::size_t piece_bytes_;
-  std::shared_ptr<CopyThreads> copy_threads_;
+  StagedUpload staged_;
   std::vector<CopyPiece> pieces_;
   PinnedBuffer<std::uint8_t> staging_;
   DeviceBuffer<std::uint8_t> frame_;

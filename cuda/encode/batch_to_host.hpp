@@ -13,8 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/base/copy_threads.hpp"
-#include "cuda/base/memory.hpp"
+#include "cuda/base/transfers.hpp"
 #include "cuda/encode/copies.hpp"
 #include "zerorun/cuda.hpp"
 
@@ -25,6 +24,9 @@ namespace zerorun {
 /// group rooms of about 16 MiB at most, or a single frame.
 class BatchToHost {
  public:
+  /// `threads` as EncodeParams::threads.
+  explicit BatchToHost(int threads) : threads_(threads), download_(threads) {}
+
   /// Encoders that take turns, each on a stream of its own, so that the last CTAs of one group run
   /// beside the first of the next.
   static constexpr std::size_t kCoders = 2;
@@ -32,9 +34,9 @@ class BatchToHost {
   using Encode =
       std::function<Status(std::span<const DeviceEncodeJob>, std::size_t coder, cudaStream_t)>;
 
-  /// DeviceEncoder::encode_to_host(). `threads` as EncodeParams::threads.
+  /// DeviceEncoder::encode_to_host().
   Status run(std::span<const ConstFrameView> frames, const StreamMemory& memory,
-             const Encode& encode, int threads, cudaStream_t stream);
+             const Encode& encode, cudaStream_t stream);
 
  private:
   struct Item {
@@ -44,7 +46,6 @@ class BatchToHost {
     std::span<const ConstFrameView> frames;
     const StreamMemory& memory;
     const Encode& encode;
-    int threads;
   };
   /// What the groups of an encoder use one behind the other.
   struct Coder {
@@ -63,6 +64,8 @@ class BatchToHost {
   };
 
   Status prepare();
+  Status deliver_one(const ConstFrameView& frame, const StreamMemory& memory, const Encode& encode,
+                     cudaStream_t stream);
   Status deliver(const Batch& batch, std::span<const Item> items);
   Status code(const Batch& batch, std::size_t number, std::span<const Item> items);
   Status fetch(Group& group);
@@ -73,11 +76,13 @@ class BatchToHost {
 
   /// While each encoder has one, one crosses the bus, and one is copied by the CPU.
   static constexpr std::size_t kGroups = kCoders + 2;
+  const int threads_;
   std::array<Group, kGroups> groups_;
   std::array<Coder, kCoders> coders_;
   Event begun_;  ///< behind what the caller's stream has to do before the batch
   Stream second_, copy_stream_;
   std::shared_ptr<CopyThreads> copy_threads_;
+  FrameDownload download_;       ///< of a single stream
   std::vector<Item> too_large_;  ///< for their rooms, with the sizes that they have
 };
 

@@ -89,6 +89,8 @@ struct DeviceEncoder::Impl {
     }
   };
 
+  explicit Impl(const EncodeParams& p) : params(p), to_host(p.threads) {}
+
   EncodeParams params;
   std::array<FrameQueue, BatchToHost::kCoders> queues;  // all but the first for batches to the host
   BatchToHost to_host;
@@ -119,7 +121,7 @@ struct DeviceEncoder::Impl {
                                cudaStream_t on) {
       return queues[coder].enqueue_behind_last(params, jobs, on);
     };
-    return to_host.run(frames, memory, encode, params.threads, stream);
+    return to_host.run(frames, memory, encode, stream);
   }
 
  private:
@@ -163,8 +165,7 @@ Result<DeviceEncoder> DeviceEncoder::create(const EncodeParams& params) {
     const DeviceGuard guard(params.device);
     ZR_TRY(guard.status());
     ZR_TRY(current_limits().status());
-    auto impl = std::make_unique<Impl>();
-    impl->params = params;
+    auto impl = std::make_unique<Impl>(params);
     for (auto& queue : impl->queues) ZR_TRY(queue.done.create(cudaEventDisableTiming));
     return DeviceEncoder(std::move(impl));
   });

@@ -76,11 +76,12 @@ class ZERORUN_API DeviceEncoder {
   /// are there. `memory` is called by this thread, with each stream once, in groups and in any
   /// order; it must not use this encoder. While two groups are coded, behind what `stream` has to
   /// do by now, the one before crosses the bus in one copy to pinned memory, and params().threads
-  /// threads (0: up to 8) copy the one before that into the memory that the caller gave. A stream
-  /// of more than 3/4 byte a pixel and 64 KiB is coded a second time. The encoder keeps at most 96
-  /// MiB of device memory for it, besides what two groups take to be coded, and at most 64 MiB of
-  /// pinned memory; more only for single frames of more than 22 megapixels or streams of more than
-  /// 16 MiB, which take up to 10 times their room. After an error some streams may be in their
+  /// threads (0: up to 8) copy the one before that into the memory that the caller gave; they copy
+  /// the stream of a single frame while it crosses the bus. A stream of more than 3/4 byte a pixel
+  /// and 64 KiB is coded a second time. The encoder keeps at most 96 MiB of device memory for it,
+  /// besides what two groups take to be coded, and at most 80 MiB of pinned memory; more only for
+  /// single frames of more than 22 megapixels or streams of more than 16 MiB, which take up to 10
+  /// times their room. After an error some streams may be in their
   /// memory, and nothing writes to it any more. Errors: as encode() and those of `memory`; all
   /// frames are checked before the first one is enqueued.
   Status encode_to_host(std::span<const ConstFrameView> frames, const StreamMemory& memory,

@@ -219,6 +219,36 @@ TEST_F(HostBatchParity, StreamsThatOverflowTheirRoomsAreCodedAgain) {
   for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(expect_streams(stream.get()));
 }
 
+/// A frame that is alone: less than a row of its copy, several pieces, and a stream that overflows.
+TEST_F(HostBatchParity, OneFrame) {
+  struct Case {
+    Content content;
+    int width, height, quality;
+  };
+  for (const Case& c : {Case{Content::flat, 1, 1, 90},
+                        {Content::photo, 333, 222, 90},
+                        {Content::noise, 700, 500, 100},
+                        {Content::photo, 3840, 2160, 97},
+                        {Content::noise, 1920, 1080, 100}}) {
+    SCOPED_TRACE(testing::Message() << c.width << 'x' << c.height);
+    EncodeParams params = of_large_streams();
+    params.quality = c.quality;
+    ASSERT_NO_FATAL_FAILURE(open(params));
+    add(make_frame(c.content, PixelFormat::rgb24, c.width, c.height, 3));
+    for (int turn = 0; turn < 2; ++turn) ASSERT_NO_FATAL_FAILURE(expect_streams());
+    const std::vector<ConstFrameView> one{jobs_[0]->frame()};
+    const auto end = [](std::span<EncodedStream>) { return Status(Errc::already_finished, "end"); };
+    EXPECT_EQ(device_->encode_to_host(one, end, nullptr).code(), Errc::already_finished);
+    std::size_t bytes = 0;
+    const auto unwanted = [&](std::span<EncodedStream> streams) {
+      bytes += streams[0].bytes;
+      return Status::ok();
+    };
+    EXPECT_TRUE(device_->encode_to_host(one, unwanted, nullptr));
+    EXPECT_EQ(bytes, jobs_[0]->expected().size());
+  }
+}
+
 /// The encoder is good for the next batch after an error, and where streams are not wanted.
 TEST_F(HostBatchParity, TheCallerEndsABatchOrWantsNoStream) {
   ASSERT_NO_FATAL_FAILURE(open(of_large_streams()));
@@ -275,6 +305,9 @@ TEST_F(HostBatchParity, ASizeThatIsNotReached) {
   ASSERT_TRUE(device_->encode_to_host(frames, memory, nullptr));
   EXPECT_GT(sizes[0], 100u);
   EXPECT_EQ(sizes[1], 0u);
+  sizes[0] = 7;
+  ASSERT_TRUE(device_->encode_to_host({&frames[1], 1}, memory, nullptr));
+  EXPECT_EQ(sizes[0], 0u);
 }
 
 }  // namespace

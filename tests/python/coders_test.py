@@ -248,6 +248,9 @@ def test_batches():
             zerorun.decode_batch(single)
     assert same(zerorun.decode_batch(np.array([JPEG], dtype=object))[0], zerorun.decode(JPEG))
 
+    writable = [bytearray(stream) for stream in wanted]  # each worker copies those that it decodes
+    assert all(same(a, zerorun.decode(b)) for a, b in zip(zerorun.decode_batch(writable, workers=2), wanted))
+
     def broken():
         yield RGB
         raise KeyError("mine")

@@ -208,6 +208,7 @@ def ways(tensor, folder, count):
     out, size = torch.empty_like(tensor), torch.empty(8, dtype=torch.uint8, device="cuda")
     room = torch.empty(zerorun.max_encoded_bytes("rgb24", picture.shape[1::-1]), dtype=torch.uint8, device="cuda")
     memory = bytearray(picture.size)
+    data = torch.frombuffer(bytearray(jpeg), dtype=torch.uint8)
     file, video = pathlib.Path(folder, "one.jpg"), pathlib.Path(folder, "many.mjpeg")
     file.write_bytes(jpeg)
 
@@ -236,6 +237,9 @@ def ways(tensor, folder, count):
         "decode(bytes, to='host')": (1, lambda: [zerorun.decode(jpeg, device="cuda", to="host")]),
         "Decoder.decode(bytes)": (1, lambda: [decoder.decode(jpeg, to="device")]),
         "decode_batch(bytes) to the GPU": (count, lambda: zerorun.decode_batch([jpeg] * count, device="cuda")),
+        "decode(tensor of bytes) to the GPU": (1, lambda: [zerorun.decode(data, device="cuda")]),
+        "decode_batch(tensors of bytes) to the GPU": (
+            count, lambda: zerorun.decode_batch([data] * count, device="cuda")),
         "decode_batch(files) to the GPU": (count, lambda: zerorun.decode_batch([file] * count, device="cuda")),
         "decode_batch(bytes, to='host')": (count, lambda: zerorun.decode_batch([jpeg] * count, device="cuda", to="host")),
         "AsyncDecoder.map(bytes)": (count, lambda: list(decoders.map([jpeg] * count))),

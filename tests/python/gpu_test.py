@@ -155,8 +155,13 @@ def test_arrays_that_become_valid_when_asked(failure):
 
 def test_stream_in_device_memory():
     jpeg = zerorun.encode(picture("rgb24", 80, 60), device="cpu")
-    data = CudaArray.of(np.frombuffer(jpeg, np.uint8))
-    assert same(zerorun.decode(data).numpy(), zerorun.decode(jpeg, device="cpu"))
+    # The second has a header longer than what is read of it first.
+    segment = b"\xff\xed\xff\xf0" + bytes(0xffee)
+    for stream in (jpeg, jpeg[:2] + segment * 2 + jpeg[2:]):
+        data = CudaArray.of(np.frombuffer(stream, np.uint8))
+        assert same(zerorun.decode(data).numpy(), zerorun.decode(jpeg, device="cpu"))
+    with pytest.raises(zerorun.CorruptError):
+        zerorun.decode(CudaArray.of(np.frombuffer(b"no stream" * 9999, np.uint8)))
     with pytest.raises(zerorun.ArgumentError):
         zerorun.decode(data, to="host")
 
@@ -242,6 +247,22 @@ def test_batches():
     assert zerorun.decode_batch([], device="cuda") == []
     on_host = zerorun.decode_batch(wanted, "nv12", device="cuda", to="host")
     assert all(same(a, zerorun.decode(s, "nv12", device="cpu")) for a, s in zip(on_host, wanted))
+
+
+def test_streams_that_could_be_written():
+    """They are copied: one by one to memory that is kept, in a batch by each thread."""
+    sizes = [(64, 48), (1920, 1080), (500, 375), (2600, 2100), (64, 48), (1280, 720)]
+    streams = [zerorun.encode(picture("rgb24", *size, i), device="cpu") for i, size in enumerate(sizes)]
+    wanted = [zerorun.decode(stream, device="cpu") for stream in streams]
+    for _ in range(3):
+        for kind in (bytearray, lambda stream: np.frombuffer(bytearray(stream), np.uint8)):
+            inputs = [kind(stream) for stream in streams]
+            found = zerorun.decode_batch(inputs, device="cuda")
+            single = [zerorun.decode(data, device="cuda") for data in inputs]
+            for data in inputs:
+                data[:] = bytes(len(data))
+            assert all(same(a.numpy(), b) for a, b in zip(found + single, wanted * 2))
+        zerorun.release_memory()
 
 
 def noisy(width, height, seed=1):

@@ -259,6 +259,14 @@ ExchangeType exchange_type(nb::handle object) {
   return found;
 }
 
+/// Asks the library for its current stream.
+std::uintptr_t current_stream(const DlExchangeApi& api, const nb::dlpack::device& device) {
+  void* stream = nullptr;
+  if (api.current_stream(device.device_type, device.device_id, &stream) != 0)
+    throw nb::python_error();
+  return reinterpret_cast<std::uintptr_t>(stream);
+}
+
 /// DLPack's functions in C call no Python code. Here they are for arrays on a GPU alone, because
 /// they keep the object alive and not its memory.
 std::optional<Array> array_from_exchange(nb::handle object, const std::string& name) {
@@ -280,16 +288,19 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   array.device = tensor.device.device_id;
   array.writable = true;
   array.owner = owner_of(nb::borrow(object));
-  if (!is_torch) {
-    void* stream = nullptr;
-    if (api->current_stream(tensor.device.device_type, array.device, &stream) != 0)
-      throw nb::python_error();
-    array.stream = reinterpret_cast<std::uintptr_t>(stream);
-  }
+  if (!is_torch) array.stream = current_stream(*api, tensor.device);
   return array;
 }
 
 }  // namespace
+
+std::optional<std::uintptr_t> current_stream_of(nb::handle object) {
+  const auto [type, api, is_torch] = exchange_type(object);
+  if (!is_torch || api == nullptr || api->tensor_from_object == nullptr) return {};
+  nb::dlpack::dltensor tensor{};
+  if (api->tensor_from_object(object.ptr(), &tensor) != 0) throw nb::python_error();
+  return is_cuda(tensor.device.device_type) ? current_stream(*api, tensor.device) : 0;
+}
 
 std::shared_ptr<void> owner_of(nb::object object) {
   return owner_by(object.release().ptr(),

@@ -359,7 +359,7 @@ BatchInput::BatchInput(nb::handle object) {
     is_file_ = true;
     return;
   }
-  data_ = std::make_unique<JpegData>(object);
+  data_ = std::make_unique<JpegData>(object, 0, std::nullopt);
   if (data_->device() != kHost) fail_argument("a batch takes streams in host memory");
   stream_ = data_->bytes();
 }
@@ -371,8 +371,11 @@ std::size_t BatchInput::likely_bytes() const {
 }
 
 Result<std::span<const std::byte>> BatchInput::bytes(HostBuffer& room) const {
-  if (!is_file_) return stream_;
-  return read_file(path_, room);
+  if (is_file_) return read_file(path_, room);
+  if (!fills_room()) return stream_;
+  ZR_TRY(room.resize(stream_.size()));
+  std::memcpy(room.data(), stream_.data(), stream_.size());
+  return room.bytes();
 }
 
 void bind_batch(nb::module_& module) {

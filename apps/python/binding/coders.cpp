@@ -92,6 +92,19 @@ void check_target(int device, int data_device, const DecodeParams& params) {
     fail_argument("data and out are on two devices");
 }
 
+/// Errors: those of inspect().
+StreamInfo inspect_where_it_is(const JpegData& data, std::uintptr_t on,
+                               const StreamLimits& limits) {
+  return value_of(without_gil([&]() -> Result<StreamInfo> {
+    if (data.device() == kHost) return inspect(data.bytes(), limits);
+    // The headers of most streams are shorter.
+    constexpr std::size_t kHead = std::size_t{1} << 16;
+    const std::size_t size = data.bytes().size();
+    Result<StreamInfo> found = inspect(copy_to_host(data, std::min(size, kHead), on), limits);
+    return found || size <= kHead ? found : inspect(copy_to_host(data, size, on), limits);
+  }));
+}
+
 /// Where a call puts its picture; reads the header for the size. Errors: those of inspect(),
 /// ArgumentError.
 /// `on` is the handle of the caller's `stream`.
@@ -99,10 +112,7 @@ Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out
                     nb::handle stream, std::uintptr_t on, const DecodeParams& params) {
   const PixelFormat format = parse_format(format_name);
   const int data_device = data.device();
-  const StreamInfo found = value_of(without_gil([&] {
-    return data_device == kHost ? inspect(data.bytes(), params.limits)
-                                : inspect(copy_to_host(data, on), params.limits);
-  }));
+  const StreamInfo found = inspect_where_it_is(data, on, params.limits);
   const ImageSize size =
       value_of(decoded_size(found.width, found.height, params.scale, params.region));
   Picture picture;
@@ -119,11 +129,16 @@ Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out
   return picture;
 }
 
+/// Where a stream is copied that another thread could write: the kernels read pinned memory.
+HostMemory copied_to(const DecodeParams& params) {
+  return params.backend == Backend::cuda ? HostMemory::pinned : HostMemory::pageable;
+}
+
 nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
                        nb::handle stream, const nb::kwargs& options) {
   const DecodeParams params = decode_params(options);
   const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
-  const JpegData jpeg(data, on);
+  const JpegData jpeg(data, on, copied_to(params));
   Picture picture = make_target(jpeg, format, out, to, stream, on, params);
   auto lent = pools().decoders.take(params);
   lent.coder->select(params);
@@ -158,7 +173,7 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
                     nb::handle stream) {
     const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
-    const JpegData jpeg(data, on);
+    const JpegData jpeg(data, on, copied_to(params_));
     Picture picture = make_target(jpeg, format, out, to, stream, on, params_);
     report_ = value_of(without_gil([&] {
       const std::lock_guard lock(made->mutex);

@@ -161,7 +161,7 @@ struct Pools {
   /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
   CoderPool<Encoders, EncodeParams, 16> encoders;
   CoderPool<Decoders, DecodeParams, 16> decoders;
-  /// For batches on a GPU: each keeps up to 128 MiB of device and 96 MiB of pinned memory.
+  /// For batches on a GPU: each keeps up to 128 MiB of device and 112 MiB of pinned memory.
   CoderPool<Encoders, EncodeParams, 4> batch_encoders;
 };
 inline Pools& pools() { return of_this_process<Pools>(); }
@@ -238,11 +238,13 @@ class BatchInput {
   /// file can have.
   explicit BatchInput(nb::handle object);
 
-  bool is_file() const { return is_file_; }
+  /// Whether bytes() puts the stream into its argument: that of a file, and one that another thread
+  /// could write.
+  bool fills_room() const { return is_file_ || (data_ && !data_->is_stable()); }
   /// The size of the stream, for planning alone; 0 for a file that cannot be asked.
   std::size_t likely_bytes() const;
-  /// The stream, which lives as long as this object and `room`. A file is read into `room`. Needs
-  /// no GIL. Errors: open_failed, read_failed, out_of_memory, and those of HostBuffer.
+  /// The stream, which lives as long as this object and `room`. Needs no GIL. Errors: open_failed,
+  /// read_failed, out_of_memory, and those of HostBuffer.
   Result<std::span<const std::byte>> bytes(HostBuffer& room) const;
 
  private:

@@ -431,8 +431,8 @@ class EncodeBox final : public DeviceEncodeBox {
   }
 
  private:
-  /// From so many pixels on a stream crosses the bus in one copy; the kernels write a smaller one
-  /// to pinned memory themselves, which saves the host a wait.
+  /// From so many pixels on a stream crosses the bus in copies, behind which threads follow; the
+  /// kernels write a smaller one to pinned memory themselves, which saves the host a wait.
   static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
 
   static bool is_large(const ConstFrameView& frame) {
@@ -642,7 +642,7 @@ class Lane {
     turn_ = 1 - turn_;
     // Pinned memory that grows makes all lanes wait for milliseconds, so it takes large steps.
     constexpr std::size_t kLeast = std::size_t{1} << 18, kMost = std::size_t{1} << 28;
-    if ((ahead || input.is_file()) && job.likely_bytes <= kMost)
+    if ((ahead || input.fills_room()) && job.likely_bytes <= kMost)
       (void)room.reserve(std::bit_ceil(std::max(job.likely_bytes, kLeast)));
     ZR_LET(jpeg, input.bytes(room));
     ZR_LET(info, inspect(jpeg, decoder_.params().limits));
@@ -651,7 +651,7 @@ class Lane {
     job.planes.emplace(format, size.width, size.height);
     ZR_TRY(job.planes->allocate(device_, reinterpret_cast<std::uintptr_t>(stream_), kept));
     job.jpeg = jpeg;
-    if (ahead && !input.is_file() && room.resize(jpeg.size())) {
+    if (ahead && !input.fills_room() && room.resize(jpeg.size())) {
       std::memcpy(room.data(), jpeg.data(), jpeg.size());
       job.jpeg = room.bytes();
     }
@@ -735,6 +735,7 @@ std::uintptr_t stream_handle(nb::handle stream, nb::handle object) {
   if (stream.is_none()) {
     if (is_sequence && nb::len(object) > 0) first = nb::object(object[0]);
     if (first.is_none() || PyObject_CheckBuffer(first.ptr())) return 0;
+    if (const auto current = current_stream_of(first)) return *current;
   }
   const nb::object number = nb::module_::import_("zerorun._streams").attr("handle")(stream, object);
   std::uintptr_t handle = 0;
@@ -742,8 +743,9 @@ std::uintptr_t stream_handle(nb::handle stream, nb::handle object) {
   return handle;
 }
 
-std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream) {
-  std::vector<std::byte> bytes(data.bytes().size());
+std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count,
+                                    std::uintptr_t stream) {
+  std::vector<std::byte> bytes(count);
   if (data.array().stream) check(order_streams(*data.array().stream, stream, data.device()));
   check(copy_to_host(bytes.data(), data.bytes().data(), bytes.size(), data.device(), stream));
   return bytes;

@@ -54,8 +54,8 @@ class DeviceDecodeBox {
                                       std::uintptr_t stream) = 0;
 };
 
-/// The bytes of a stream in device memory. Waits for `stream`; needs no GIL.
-std::vector<std::byte> copy_to_host(const JpegData& data, std::uintptr_t stream);
+/// The first `count` bytes of a stream in device memory. Waits for `stream`; needs no GIL.
+std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count, std::uintptr_t stream);
 
 /// New arrays of the class DeviceArray, allocated in the order of `stream`.
 Picture new_device_picture(PixelFormat format, int width, int height, int device,

@@ -23,7 +23,7 @@ std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams, int) {
   fail(Errc::cuda_not_built, {});
 }
 
-std::vector<std::byte> copy_to_host(const JpegData&, std::uintptr_t) { return {}; }
+std::vector<std::byte> copy_to_host(const JpegData&, std::size_t, std::uintptr_t) { return {}; }
 
 Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handle) {
   fail(Errc::cuda_not_built, {});

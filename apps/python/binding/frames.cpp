@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "apps/python/binding/options.hpp"
+#include "codec/base/copy_threads.hpp"
 #include "codec/base/pixel_rows.hpp"
 
 namespace zerorun::python {
@@ -386,19 +388,73 @@ Picture new_picture(PixelFormat format, int width, int height) {
   return {made.object(), {}, made.view()};
 }
 
-JpegData::JpegData(nb::handle data, std::uintptr_t stream)
+namespace {
+
+/// Streams of photos have a few megabytes. Larger copies are not kept.
+constexpr std::size_t kMostRooms = 4, kMostRoomBytes = std::size_t{16} << 20;
+
+struct StreamRooms {
+  std::array<std::vector<HostBuffer>, 2> of_memory;
+};
+std::vector<HostBuffer>& stream_rooms(HostMemory memory) {
+  return of_this_process<StreamRooms>().of_memory[memory == HostMemory::pinned ? 1 : 0];
+}
+
+}  // namespace
+
+StreamRoom::StreamRoom(HostMemory memory) : buffer_(memory) {
+  std::vector<HostBuffer>& idle = stream_rooms(memory);
+  if (idle.empty()) return;
+  buffer_ = std::move(idle.back());
+  idle.pop_back();
+}
+
+StreamRoom::~StreamRoom() {
+  std::vector<HostBuffer>& idle = stream_rooms(buffer_.memory());
+  if (idle.size() < kMostRooms && buffer_.capacity() <= kMostRoomBytes)
+    idle.push_back(std::move(buffer_));
+}
+
+std::span<const std::byte> StreamRoom::copy(std::span<const std::byte> stream) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  check(buffer_.reserve(std::bit_ceil(std::max(stream.size(), kPiece))));
+  check(buffer_.resize(stream.size()));
+  std::vector<CopyPiece> pieces;
+  for (std::size_t at = 0; at < stream.size(); at += kPiece) {
+    const std::size_t count = std::min(kPiece, stream.size() - at);
+    pieces.push_back({reinterpret_cast<const std::uint8_t*>(stream.data()) + at, 0,
+                      reinterpret_cast<std::uint8_t*>(buffer_.data()) + at, 0, count, 1});
+  }
+  const auto threads = CopyThreads::shared();
+  constexpr std::size_t kMostHelpers = 7;
+  const std::size_t helpers = std::min(kMostHelpers, stream.size() / kPiece);
+  // The device reads pinned memory, which it does faster where no cache has the lines.
+  const bool is_read_soon = buffer_.memory() != HostMemory::pinned;
+  SharedCopy copy(threads.get(), static_cast<int>(helpers), pieces, is_read_soon);
+  copy.release(pieces.size());
+  while (copy.copy_one()) {
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) copy.wait_for(i);
+  return buffer_.bytes();
+}
+
+void StreamRoom::release_all() {
+  stream_rooms(HostMemory::pageable).clear();
+  stream_rooms(HostMemory::pinned).clear();
+}
+
+JpegData::JpegData(nb::handle data, std::uintptr_t stream, std::optional<HostMemory> memory)
     : array_(array_from(data, "data", stream)) {
   if (!array_.is_flat())
     fail_argument("data has the shape ", shape_text(array_),
                   ", but a JPEG stream is bytes one after another");
-  const auto size = static_cast<std::size_t>(array_.shape[0]);
-  const auto* bytes = reinterpret_cast<const std::byte*>(array_.data);
-  if (array_.writable && array_.device == kHost && size > 0) {
-    copy_ = std::make_unique_for_overwrite<std::byte[]>(size);
-    std::memcpy(copy_.get(), bytes, size);
-    bytes = copy_.get();
-  }
-  bytes_ = {bytes, size};
+  bytes_ = {reinterpret_cast<const std::byte*>(array_.data),
+            static_cast<std::size_t>(array_.shape[0])};
+  is_stable_ = !array_.writable || array_.device != kHost || bytes_.empty();
+  if (is_stable_ || !memory) return;
+  copy_.emplace(*memory);
+  bytes_ = copy_->copy(bytes_);
+  is_stable_ = true;
 }
 
 void JpegData::check_host() const {

@@ -95,6 +95,7 @@ void release_all() {
   pools().decoders.clear();
   pools().batch_encoders.clear();
   release_workers();
+  StreamRoom::release_all();
   release_device_memory();
 }
 

@@ -25,7 +25,7 @@ class StagedDecodePipeline final : public CudaDecodePipeline {
     const auto sent = data.first(scan_extent(data));
     const std::uint8_t* on_device = nullptr;
     ZR_TRY(announce(probe_, "upload"));
-    ZR_TRY(upload_.enqueue(sent, stream(), on_device));
+    ZR_TRY(upload_.enqueue(sent, 0, stream(), on_device));
     return decoder_.decode_planes({scan, {on_device, sent.size()}, image_.exec(), probe_},
                                   image_.open(scan).data(), outcome);
   }

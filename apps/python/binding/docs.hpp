@@ -112,18 +112,18 @@ inline constexpr char kEncodeBatch[] =
     R"(Encodes pictures of any sizes side by side; returns a list in their order.
 
 An image that cannot be encoded has its exception in the list, and the others go on.
-workers is the number of threads; 0: one a core, 4 on a GPU. Pictures that lie on a GPU
-are coded there together, and so many threads (0: up to 8) copy their streams. Ctrl-C ends the call.
-Options are those of encode().)";
+workers is the number of threads; 0: one a core, on a GPU 4 to 16. Pictures that lie on a GPU
+are coded there together, and so many threads (0: up to 8) copy their streams. Ctrl-C ends the
+call. Options are those of encode().)";
 inline constexpr char kDecodeBatch[] =
     R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
 
 A str or an os.PathLike is the name of a file, which is read by the thread that decodes it:
 the fastest way from a folder to arrays, with one file a thread in memory (to device memory
 two). A stream that cannot be read or decoded has its exception in the list, and the others go
-on. workers is the number of threads; 0: one a core (at most 16 to device memory), 4 on a GPU to
-host memory. format, to and the options are those of decode(). scale and region may also be
-lists with one entry for each stream; None is the whole picture.)";
+on. workers is the number of threads; 0: one a core, on a GPU at most 16. format, to and the
+options are those of decode(). scale and region may also be lists with one entry for each stream;
+None is the whole picture.)";
 
 inline constexpr char kAsyncEncoder[] =
     R"(Encodes several frames at a time; they come back in the order of submission.

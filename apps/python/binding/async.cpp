@@ -194,7 +194,7 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
   }
 
   static nb::object value_of_output(EncodedFrame& output, EncodeEntry&) {
-    return nb::bytes(output.jpeg.data(), output.jpeg.size());
+    return stream_object(output.jpeg.bytes(), output.jpeg.memory() == HostMemory::pinned);
   }
 
   void set_quality(nb::handle quality) {

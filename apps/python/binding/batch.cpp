@@ -133,14 +133,15 @@ struct EncodeJob {
   std::optional<Image> image;  ///< unset: `result` has the error
   nb::object result;
   Status status;
-  std::unique_ptr<char[]> jpeg;
+  std::unique_ptr<std::byte[]> jpeg;
   std::size_t bytes = 0;
 };
 
+/// No worker makes an object of Python: the interpreter may end before a worker has the GIL.
 Status encode_job(Encoders& coder, EncodeJob& job) {
   ZR_TRY(coder.encode_host(*job.image));
   job.bytes = coder.stream.size();
-  job.jpeg = std::make_unique_for_overwrite<char[]>(job.bytes);
+  job.jpeg = std::make_unique_for_overwrite<std::byte[]>(job.bytes);
   std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
   return Status::ok();
 }
@@ -151,8 +152,9 @@ void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& p
   run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker, const auto&) {
     jobs[item]->status = guarded([&] { return encode_job(coders.at(worker), *jobs[item]); });
   });
+  const bool is_cuda = coders.at(0).backend() == Backend::cuda;
   for (EncodeJob* job : jobs)
-    job->result = job->status ? nb::object(nb::bytes(job->jpeg.get(), job->bytes))
+    job->result = job->status ? stream_object({job->jpeg.get(), job->bytes}, is_cuda)
                               : exception_of(job->status);
 }
 

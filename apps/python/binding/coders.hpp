@@ -64,7 +64,7 @@ class Encoders {
       return Status::ok();
     }
     Status status = without_gil([&] { return encode_host(image); });
-    if (status) jpeg = nb::bytes(stream.data(), stream.size());
+    if (status) jpeg = stream_object(stream.bytes(), backend() == Backend::cuda);
     return status;
   }
   void set_quality(int quality) {

@@ -342,45 +342,6 @@ Status size_not_reached(const SizeGoal& goal) {
                     " bytes that were asked for; ask for more, or scale the picture down");
 }
 
-/// Streams that were given out are kept until the next ones take their memory. What malloc() gives
-/// back to the system instead costs 2 us for each page of 4 KiB that is written again: 64 streams
-/// of 3840x2160 took 350 us a picture so (H200). With the GIL held.
-class GivenStreams {
- public:
-  /// A new object, or null with an error of Python.
-  nb::object next(Py_ssize_t size) {
-    auto it = kept_.lower_bound(size);
-    for (int looks = 8; looks > 0 && it != kept_.end() && it->first <= size + size / 4; --looks) {
-      const auto found = it++;
-      if (Py_REFCNT(found->second.ptr()) != 1) continue;
-      bytes_ -= found->first;
-      kept_.erase(found);  // malloc() finds the memory at once
-      break;
-    }
-    return nb::steal(PyBytes_FromStringAndSize(nullptr, size));
-  }
-  void keep(nb::handle object) {
-    constexpr Py_ssize_t kLeast = Py_ssize_t{1} << 12, kMost = Py_ssize_t{192} << 20;
-    const Py_ssize_t size = PyBytes_Size(object.ptr());
-    if (size < kLeast || size > kMost / 4) return;
-    if (bytes_ + size > kMost) clear();
-    kept_.emplace(size, nb::borrow(object));
-    bytes_ += size;
-  }
-  void clear() {
-    kept_.clear();
-    bytes_ = 0;
-  }
-
- private:
-  std::multimap<Py_ssize_t, nb::object> kept_;
-  Py_ssize_t bytes_ = 0;
-};
-GivenStreams& given_streams() {
-  static auto& all = *new GivenStreams;
-  return all;
-}
-
 class EncodeBox final : public DeviceEncodeBox {
  public:
   EncodeBox(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
@@ -394,11 +355,7 @@ class EncodeBox final : public DeviceEncodeBox {
       return nb::borrow<nb::bytes>(results[0]);
     }
     const std::size_t size = value_of(without_gil([&] { return run(image.view, stream); }));
-    const nb::object jpeg = given_streams().next(static_cast<Py_ssize_t>(size));
-    if (!jpeg.is_valid()) throw nb::python_error();
-    std::memcpy(PyBytes_AsString(jpeg.ptr()), out_.data(), size);
-    given_streams().keep(jpeg);
-    return nb::borrow<nb::bytes>(jpeg);
+    return stream_object({out_.data(), size}, true);
   }
 
   void encode_into(const Image& image, const Array& out, const Array& size,
@@ -470,9 +427,8 @@ class EncodeBox final : public DeviceEncodeBox {
   static bool make_bytes(std::span<EncodedStream> streams, std::vector<nb::object>& results) {
     for (EncodedStream& stream : streams) {
       if (stream.bytes == 0) continue;
-      const auto size = static_cast<Py_ssize_t>(stream.bytes);
       nb::object& result = results[stream.frame];
-      result = given_streams().next(size);
+      result = given_streams().next(stream.bytes);
       if (!result.is_valid()) return false;
       stream.out = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
     }
@@ -796,7 +752,6 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
 }
 
 void release_device_memory() {
-  given_streams().clear();
   if (cuda_was_used_before_fork()) return;
   lane_pool().clear();
   MemoryPools& all = memory_pools();

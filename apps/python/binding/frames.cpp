@@ -400,6 +400,23 @@ std::vector<HostBuffer>& stream_rooms(HostMemory memory) {
   return of_this_process<StreamRooms>().of_memory[memory == HostMemory::pinned ? 1 : 0];
 }
 
+/// With the help of other threads.
+void copy_together(std::span<const std::byte> from, std::byte* to, bool is_read_soon) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18, kMostHelpers = 7;
+  std::vector<CopyPiece> pieces;
+  for (std::size_t at = 0; at < from.size(); at += kPiece)
+    pieces.push_back({reinterpret_cast<const std::uint8_t*>(from.data()) + at, 0,
+                      reinterpret_cast<std::uint8_t*>(to) + at, 0,
+                      std::min(kPiece, from.size() - at), 1});
+  const auto threads = CopyThreads::shared();
+  SharedCopy copy(threads.get(), static_cast<int>(std::min(kMostHelpers, from.size() / kPiece)),
+                  pieces, is_read_soon);
+  copy.release(pieces.size());
+  while (copy.copy_one()) {
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) copy.wait_for(i);
+}
+
 }  // namespace
 
 StreamRoom::StreamRoom(HostMemory memory) : buffer_(memory) {
@@ -416,31 +433,58 @@ StreamRoom::~StreamRoom() {
 }
 
 std::span<const std::byte> StreamRoom::copy(std::span<const std::byte> stream) {
-  constexpr std::size_t kPiece = std::size_t{1} << 18;
-  check(buffer_.reserve(std::bit_ceil(std::max(stream.size(), kPiece))));
+  constexpr std::size_t kLeast = std::size_t{1} << 18;
+  check(buffer_.reserve(std::bit_ceil(std::max(stream.size(), kLeast))));
   check(buffer_.resize(stream.size()));
-  std::vector<CopyPiece> pieces;
-  for (std::size_t at = 0; at < stream.size(); at += kPiece) {
-    const std::size_t count = std::min(kPiece, stream.size() - at);
-    pieces.push_back({reinterpret_cast<const std::uint8_t*>(stream.data()) + at, 0,
-                      reinterpret_cast<std::uint8_t*>(buffer_.data()) + at, 0, count, 1});
-  }
-  const auto threads = CopyThreads::shared();
-  constexpr std::size_t kMostHelpers = 7;
-  const std::size_t helpers = std::min(kMostHelpers, stream.size() / kPiece);
   // The device reads pinned memory, which it does faster where no cache has the lines.
-  const bool is_read_soon = buffer_.memory() != HostMemory::pinned;
-  SharedCopy copy(threads.get(), static_cast<int>(helpers), pieces, is_read_soon);
-  copy.release(pieces.size());
-  while (copy.copy_one()) {
-  }
-  for (std::size_t i = 0; i < pieces.size(); ++i) copy.wait_for(i);
+  copy_together(stream, buffer_.data(), buffer_.memory() != HostMemory::pinned);
   return buffer_.bytes();
 }
 
 void StreamRoom::release_all() {
   stream_rooms(HostMemory::pageable).clear();
   stream_rooms(HostMemory::pinned).clear();
+}
+
+nb::object GivenStreams::next(std::size_t bytes) {
+  const auto size = static_cast<Py_ssize_t>(bytes);
+  auto it = kept_.lower_bound(size);
+  for (int looks = 8; looks > 0 && it != kept_.end() && it->first <= size + size / 4; --looks) {
+    const auto found = it++;
+    if (Py_REFCNT(found->second.ptr()) != 1) continue;
+    bytes_ -= found->first;
+    kept_.erase(found);  // malloc() finds the memory at once
+    break;
+  }
+  return nb::steal(PyBytes_FromStringAndSize(nullptr, size));
+}
+
+void GivenStreams::keep(nb::handle object) {
+  constexpr Py_ssize_t kLeast = Py_ssize_t{1} << 12, kMost = Py_ssize_t{192} << 20;
+  const Py_ssize_t size = PyBytes_Size(object.ptr());
+  if (size < kLeast || size > kMost / 4) return;
+  if (bytes_ + size > kMost) clear();
+  kept_.emplace(size, nb::borrow(object));
+  bytes_ += size;
+}
+
+void GivenStreams::clear() {
+  kept_.clear();
+  bytes_ = 0;
+}
+
+GivenStreams& given_streams() {
+  static auto& all = *new GivenStreams;
+  return all;
+}
+
+nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu) {
+  if (!is_of_gpu) return nb::bytes(stream.data(), stream.size());
+  const nb::object made = given_streams().next(stream.size());
+  if (!made.is_valid()) throw nb::python_error();
+  copy_together(stream, reinterpret_cast<std::byte*>(PyBytes_AsString(made.ptr())), true);
+  given_streams().keep(made);
+  return nb::borrow<nb::bytes>(made);
 }
 
 JpegData::JpegData(nb::handle data, std::uintptr_t stream, std::optional<HostMemory> memory)

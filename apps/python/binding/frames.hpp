@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -139,6 +140,24 @@ class StreamRoom {
  private:
   HostBuffer buffer_;
 };
+
+/// Streams that were given out are kept until the next ones take their memory. What malloc() gives
+/// back to the system instead costs 2 us for each page of 4 KiB that is written again: 64 streams
+/// of 3840x2160 took 350 us a picture so (H200). With the GIL held.
+class GivenStreams {
+ public:
+  /// A new object, or null with an error of Python.
+  nb::object next(std::size_t size);
+  void keep(nb::handle object);
+  void clear();
+
+ private:
+  std::multimap<Py_ssize_t, nb::object> kept_;
+  Py_ssize_t bytes_ = 0;
+};
+GivenStreams& given_streams();
+/// A stream in an object of its own. That of a GPU is kept, and other threads help to copy it.
+nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu);
 
 /// A JPEG stream in the caller's memory. Made and destroyed with the GIL held.
 class JpegData {

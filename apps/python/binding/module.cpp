@@ -96,6 +96,7 @@ void release_all() {
   pools().batch_encoders.clear();
   release_workers();
   StreamRoom::release_all();
+  given_streams().clear();
   release_device_memory();
 }
 

@@ -361,9 +361,13 @@ def test_arrays_of_a_batch_stay_when_the_rest_is_gone():
 
 @pytest.fixture
 def three_gpus():
-    """The CPU pretends to be three GPUs, of which number 1 fails after three frames."""
+    """The CPU pretends to be three GPUs, of which number 1 fails after three frames.
+
+    Memory of a real GPU must not be freed meanwhile, nor theirs afterwards."""
+    zerorun.release_memory()
     zerorun._zerorun._pretend_devices(3, failing=1, frames=3)
     yield
+    zerorun.release_memory()
     zerorun._zerorun._pretend_devices(0)
 
 

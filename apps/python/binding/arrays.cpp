@@ -296,7 +296,9 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
 
 std::optional<std::uintptr_t> current_stream_of(nb::handle object) {
   const auto [type, api, is_torch] = exchange_type(object);
-  if (!is_torch || api == nullptr || api->tensor_from_object == nullptr) return {};
+  if (!is_torch || api == nullptr || api->tensor_from_object == nullptr ||
+      api->current_stream == nullptr)
+    return {};
   nb::dlpack::dltensor tensor{};
   if (api->tensor_from_object(object.ptr(), &tensor) != 0) throw nb::python_error();
   return is_cuda(tensor.device.device_type) ? current_stream(*api, tensor.device) : 0;

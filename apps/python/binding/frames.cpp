@@ -400,16 +400,22 @@ std::vector<HostBuffer>& stream_rooms(HostMemory memory) {
   return of_this_process<StreamRooms>().of_memory[memory == HostMemory::pinned ? 1 : 0];
 }
 
-/// With the help of other threads.
+/// The threads that help to copy what goes to a GPU or comes from one.
+constexpr int kMostHelpers = 7;
+struct Helpers {
+  CopyThreads threads{std::min(usable_processors() - 1, kMostHelpers)};
+};
+
+/// `is_read_soon`: by the CPU.
 void copy_together(std::span<const std::byte> from, std::byte* to, bool is_read_soon) {
-  constexpr std::size_t kPiece = std::size_t{1} << 18, kMostHelpers = 7;
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
   std::vector<CopyPiece> pieces;
   for (std::size_t at = 0; at < from.size(); at += kPiece)
     pieces.push_back({reinterpret_cast<const std::uint8_t*>(from.data()) + at, 0,
                       reinterpret_cast<std::uint8_t*>(to) + at, 0,
                       std::min(kPiece, from.size() - at), 1});
-  const auto threads = CopyThreads::shared();
-  SharedCopy copy(threads.get(), static_cast<int>(std::min(kMostHelpers, from.size() / kPiece)),
+  SharedCopy copy(&of_this_process<Helpers>().threads,
+                  static_cast<int>(std::min<std::size_t>(kMostHelpers, from.size() / kPiece)),
                   pieces, is_read_soon);
   copy.release(pieces.size());
   while (copy.copy_one()) {
@@ -437,7 +443,10 @@ std::span<const std::byte> StreamRoom::copy(std::span<const std::byte> stream) {
   check(buffer_.reserve(std::bit_ceil(std::max(stream.size(), kLeast))));
   check(buffer_.resize(stream.size()));
   // The device reads pinned memory, which it does faster where no cache has the lines.
-  copy_together(stream, buffer_.data(), buffer_.memory() != HostMemory::pinned);
+  if (buffer_.memory() == HostMemory::pinned)
+    copy_together(stream, buffer_.data(), /*is_read_soon=*/false);
+  else
+    std::ranges::copy(stream, buffer_.data());
   return buffer_.bytes();
 }
 

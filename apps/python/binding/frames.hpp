@@ -133,7 +133,7 @@ class StreamRoom {
   StreamRoom(const StreamRoom&) = delete;
   StreamRoom& operator=(const StreamRoom&) = delete;
   ~StreamRoom();
-  /// Copies with the help of other threads.
+  /// Other threads help to copy to pinned memory.
   std::span<const std::byte> copy(std::span<const std::byte> stream);
   static void release_all();
 

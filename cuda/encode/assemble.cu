@@ -1,7 +1,7 @@
 // The bits of the tiles -> stuffed bytes with markers, at their places in the stream. A CTA takes a
 // chunk of tiles and looks back over all chunks to find how many bytes stand before its own.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/assemble.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"

@@ -8,7 +8,7 @@
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/base/warp.cuh"
-#include "cuda/encode/assemble.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 namespace zerorun::cuda_encode::assembly {
 

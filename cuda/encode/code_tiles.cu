@@ -2,7 +2,7 @@
 // lanes code equal parts of the list, so that no lane waits for one with more to code. The warps
 // wait for each other once, for the tables.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"

@@ -11,10 +11,8 @@
 #include "codec/syntax/header_writer.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/encode/assemble.hpp"
-#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/scan_coder.hpp"
-#include "cuda/encode/stream_tables.hpp"
 
 namespace zerorun {
 

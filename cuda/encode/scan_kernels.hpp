@@ -5,8 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cuda/encode/assemble.hpp"
-#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/script_plan.hpp"
 
 namespace zerorun {

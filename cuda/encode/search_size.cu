@@ -1,7 +1,7 @@
 // The search for a setting. All CTAs run the same plan on the same numbers: they meet once for each
 // setting whose symbols are counted, and no CTA waits for the host.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/search_size.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 #include <cooperative_groups.h>
 

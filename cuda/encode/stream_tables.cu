@@ -1,7 +1,7 @@
 // Code tables -> what the kernels look up, and the headers of the streams. A CTA makes all that is
 // of fixed tables, or what is of one optimal table.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/stream_tables.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"

@@ -5,7 +5,7 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "cuda/base/warp.cuh"
-#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 
 namespace zerorun::cuda_encode {

@@ -9,7 +9,7 @@
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/encode/count_tile.cuh"
+#include "cuda/encode/list_items.cuh"
 
 namespace zerorun {
 namespace cuda_encode {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/check.hpp"
-#include "cuda/encode/count_tile.cuh"
+#include "cuda/encode/list_items.cuh"
 #include "cuda/encode/scan_kernels.hpp"
 
 namespace zerorun {

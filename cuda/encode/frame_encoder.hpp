@@ -1,6 +1,6 @@
 // The encoder for frames in device memory: two kernels for one or several frames with standard
-// tables, four with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
-// both go through it.
+// tables, four with optimal ones, seven for progressive frames. Host frames (EncodePipeline) and
+// device frames (DeviceEncoder) both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,7 @@
 #include "codec/syntax/header_writer.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/encode/frame_kernels.hpp"
-#include "cuda/encode/scan_coder.hpp"
+#include "cuda/encode/scan_kernels.hpp"
 
 namespace zerorun {
 
@@ -33,6 +32,24 @@ bool same_size(const auto& a, const auto& b) {
 /// How many frames of `blocks` blocks one launch codes: enough to keep a GPU busy. More would need
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
+
+/// Codes the scans of progressive frames. Keeps its memory from frame to frame.
+class ScanCoder {
+ public:
+  /// For up to `frames` frames at once. `head`: SOI to SOF; empty: the streams are what stands
+  /// between SOF and EOI. Returns when `head` and the plan have been read. Errors: out_of_memory,
+  /// invalid_argument (restart intervals as CoefficientCoder).
+  Status prepare(const ScriptShape& shape, std::span<const std::uint8_t> head, std::uint32_t frames,
+                 cudaStream_t stream);
+
+  /// Samples -> streams. `outputs`: one for each frame of `tiles`.
+  Status code(const CodeTilesArgs& tiles, std::span<const FrameOutput> outputs, cudaStream_t stream,
+              const StepProbe& probe) const;
+
+ private:
+  ScriptArgs args_{};
+  DeviceBuffer<std::byte> memory_;
+};
 
 /// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, some 700 if they
 /// are progressive, for as many blocks as were coded at once. The caller orders work on different

@@ -33,24 +33,6 @@ bool same_size(const auto& a, const auto& b) {
 /// memory for all of them and gain nothing.
 int frames_of_launch(std::int64_t blocks);
 
-/// Codes the scans of progressive frames. Keeps its memory from frame to frame.
-class ScanCoder {
- public:
-  /// For up to `frames` frames at once. `head`: SOI to SOF; empty: the streams are what stands
-  /// between SOF and EOI. Returns when `head` and the plan have been read. Errors: out_of_memory,
-  /// invalid_argument (restart intervals as CoefficientCoder).
-  Status prepare(const ScriptShape& shape, std::span<const std::uint8_t> head, std::uint32_t frames,
-                 cudaStream_t stream);
-
-  /// Samples -> streams. `outputs`: one for each frame of `tiles`.
-  Status code(const CodeTilesArgs& tiles, std::span<const FrameOutput> outputs, cudaStream_t stream,
-              const StepProbe& probe) const;
-
- private:
-  ScriptArgs args_{};
-  DeviceBuffer<std::byte> memory_;
-};
-
 /// Keeps its memory between frames: 210 bytes a block, 435 with optimal tables, some 700 if they
 /// are progressive, for as many blocks as were coded at once. The caller orders work on different
 /// streams.
@@ -127,6 +109,8 @@ class FrameEncoder {
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
+  Status code_all_scans(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
+                        cudaStream_t stream, const StepProbe& probe);
   void take_turns(std::uint32_t frames);
   std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
   std::size_t other() const { return own() ^ 1; }
@@ -155,7 +139,8 @@ class FrameEncoder {
   Turn turn_{};
   LaunchGraphs graphs_;
   LaunchGraphs::Key key_;
-  ScanCoder scans_;  // of progressive frames
+  ScriptArgs scan_args_{};  // of progressive frames
+  DeviceBuffer<std::byte> scan_memory_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
   DeviceBuffer<TuneRules> tune_;

@@ -12,8 +12,7 @@
 #include "cuda/base/scratch.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/tuning.hpp"
-#include "cuda/stages/color_subsample.hpp"
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,7 +1,7 @@
 // CUDA twin of codec/encode/color_subsample.cpp. One thread makes one chroma sample of each
 // component and the luma samples that it covers.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/color_subsample.hpp"
+#include "codec/encode/color_subsample.hpp"
 
 #include <algorithm>
 
@@ -12,6 +12,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/stages/run_of_words.cuh"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {

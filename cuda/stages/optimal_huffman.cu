@@ -1,10 +1,10 @@
 // Optimal code tables from statistics, for all frames of a launch.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/optimal_huffman.cuh"
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/stages/optimal_huffman.cuh"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {

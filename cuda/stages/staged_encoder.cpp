@@ -6,8 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "codec/pipeline/stage_table.hpp"
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,6 +1,6 @@
 // The device builds the same optimal tables as the host.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -115,7 +115,7 @@ Status StagedEncoder::make_tables(const EncodeSetup& setup, Exec& exec, const St
   ZR_TRY(symbol_histogram_cuda(
       {arrays_.symbols, arrays_.block_first_symbol + blocks, blocks * kBlockSize, counts_}, exec));
   ZR_TRY(announce(probe, "optimal_huffman"));
-  return optimal_huffman_cuda({counts_, arrays_.specs, arrays_.tables}, exec);
+  return optimal_huffman_cuda(counts_, arrays_.specs, arrays_.tables, exec);
 }
 
 Status StagedEncoder::make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {

@@ -37,17 +37,10 @@ Status color_subsample_frames(const ColorSubsampleArgs& args,
 // Code tables in device memory: optimal ones from the statistics, so that no frame waits for the
 // host, and fixed ones.
 
-/// All pointers are device memory.
-struct OptimalHuffmanArgs {
-  const SymbolCounts* counts;   ///< [frames]
-  HuffmanSpec* specs;           ///< [frames][kEncodeTables] out: what optimal_huffman_spec() gives
-  HuffmanEncodeTables* tables;  ///< [frames] out: what fill_encode_table() makes of them
-  std::uint32_t frames = 1;
-  const std::uint32_t* skip = nullptr;  ///< if not null: where it is not 0, nothing is made
-};
-
-/// Asynchronous on exec.stream.
-Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec);
+/// All pointers are device memory. `specs`, [kEncodeTables]: what optimal_huffman_spec() gives;
+/// `tables`: what fill_encode_table() makes of them. Asynchronous on exec.stream.
+Status optimal_huffman_cuda(const SymbolCounts* counts, HuffmanSpec* specs,
+                            HuffmanEncodeTables* tables, Exec& exec);
 
 /// Sends tables of the host in the same form: specs[kEncodeTables] and one `tables`. Returns when
 /// `from` has been read.

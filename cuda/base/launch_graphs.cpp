@@ -147,9 +147,7 @@ cudaError_t LaunchChain::launch() {
 cudaError_t LaunchChain::launch_singly() {
   const KnownDevice* device = nullptr;
   if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute attribute = behind_attribute();
   for (std::size_t i = 0; i < count_; ++i) {
     Kernel& kernel = kernels_[i];
     const cudaLaunchConfig_t config =

@@ -188,8 +188,8 @@ __global__ void __launch_bounds__(kThreads)
 Status make_scan_tables(const ScriptArgs& args, cudaStream_t stream) {
   const LaunchShape shape{args.scans, cuda_encode::scripts::kThreads, 0, args.frames};
   ZR_CUDA_TRY(launch_behind(cuda_encode::scripts::scan_tables_kernel, shape, stream, args));
-  return ZR_CUDA_STATUS(launch_behind(cuda_encode::scripts::order_scans_kernel, args.frames,
-                                      cuda_encode::scripts::kThreads, stream, args));
+  return ZR_CUDA_STATUS(launch_behind(cuda_encode::scripts::order_scans_kernel,
+                                      {args.frames, cuda_encode::scripts::kThreads}, stream, args));
 }
 
 }  // namespace zerorun

@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kTableThreads)
 using namespace cuda_encode;
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  return ZR_CUDA_STATUS(launch_behind(stream_tables_kernel, 1, kTableThreads, stream, args));
+  return ZR_CUDA_STATUS(launch_behind(stream_tables_kernel, {1, kTableThreads}, stream, args));
 }
 
 Status make_optimal_tables(const OptimalTablesArgs& args, cudaStream_t stream) {

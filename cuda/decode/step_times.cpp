@@ -6,7 +6,7 @@
 #include "codec/base/step_times.hpp"
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "cuda/base/event_log.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/stages/staged_decoder.hpp"
 

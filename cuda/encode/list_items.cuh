@@ -11,7 +11,7 @@
 
 #include "codec/arith/tune.hpp"
 #include "codec/encode/symbol_histogram.hpp"
-#include "cuda/base/kept.hpp"
+#include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"

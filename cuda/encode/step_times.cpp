@@ -6,7 +6,7 @@
 #include "codec/base/step_times.hpp"
 
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/base/event_log.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/stages/staged_encoder.hpp"

@@ -319,24 +319,6 @@ __device__ inline TuneRules& shared_rules() {
 /// Starts to copy the rules, by all threads of the CTA; wait_for_fetched() waits for them.
 __device__ inline void fetch_rules(const TuneRules& from) { fetch_by_cta(shared_rules(), &from); }
 
-/// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed
-/// columns of a block.
-template <typename Visit>
-__device__ void for_each_column(const Reciprocals& reciprocals, Coefficients& c,
-                                const Visit& visit) {
-#pragma unroll
-  for (int x = 0; x < 8; ++x) {
-    std::uint32_t column[8];
-#pragma unroll
-    for (int y = 0; y < 8; ++y) column[y] = c.v[8 * y + x];
-    fdct_column(column);
-    float reciprocal[8];
-    reciprocals.load(x, reciprocal);
-#pragma unroll
-    for (int y = 0; y < 8; ++y) visit(8 * y + x, column[y], reciprocal[y]);
-  }
-}
-
 /// tune_by_dead_zone(). The masks alone say what is coded: the values of what is dropped stay. In
 /// PTX, because the compiler makes such bits so late that it spills 40 registers (9.0).
 __device__ inline void tune_columns_by_zone(const Reciprocals& reciprocals, float magic,

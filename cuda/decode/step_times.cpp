@@ -88,23 +88,15 @@ class CudaStepDecoder final : public StepDecoder {
   std::unique_ptr<CudaDecodePipeline> pipeline_;
 };
 
-Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params, bool is_staged) {
+}  // namespace
+
+Result<std::unique_ptr<StepDecoder>> make_cuda_step_decoder(const DecodeParams& params,
+                                                            bool is_staged) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
   auto decoder = std::make_unique<CudaStepDecoder>(params);
   ZR_TRY(decoder->create(is_staged));
   return std::unique_ptr<StepDecoder>(std::move(decoder));
-}
-
-}  // namespace
-
-Result<std::unique_ptr<StepDecoder>> make_fused_step_decoder(const DecodeParams& params) {
-  return make(params, false);
-}
-
-Result<std::unique_ptr<StepDecoder>> make_staged_step_decoder(const DecodeParams& params,
-                                                              const ConstFrameView& /*like*/) {
-  return make(params, true);
 }
 
 }  // namespace zerorun

@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,15 +66,36 @@ class SpanClock {
 
   /// Work enqueued after this call is part of `step`; nothing: of none. The stream is idle at the
   /// first mark of a frame, so that the host's clock can be read for the device's.
-  Status mark(cudaStream_t stream, std::optional<DeviceStep> step);
+  Status mark(cudaStream_t stream, std::optional<DeviceStep> step) {
+    if (DeviceSpans::current() == nullptr) return Status::ok();
+    const bool is_first = log_.empty();
+    if (!is_first && step == step_) return Status::ok();
+    ZR_TRY(log_.mark(stream, step));
+    step_ = step;
+    if (is_first) begin_ = std::chrono::steady_clock::now();
+    return Status::ok();
+  }
 
   /// The same by the names that a StepProbe gets: "upload", "download", "" for none; all others are
   /// kernels, which get no mark between them.
-  Status mark(cudaStream_t stream, const char* step);
+  Status mark(cudaStream_t stream, const char* step) {
+    const std::string_view name(step);
+    if (name.empty()) return mark(stream, std::nullopt);
+    if (name == "upload") return mark(stream, DeviceStep::upload);
+    if (name == "download") return mark(stream, DeviceStep::download);
+    return mark(stream, DeviceStep::kernels);
+  }
 
   /// Hands the spans to the thread's DeviceSpans, and waits for the stream. The last mark is one of
   /// no step.
-  Status collect(cudaStream_t stream);
+  Status collect(cudaStream_t stream) {
+    DeviceSpans* const out = DeviceSpans::current();
+    if (out == nullptr || log_.empty()) return Status::ok();
+    stretches_.clear();
+    ZR_TRY(log_.read(stream, stretches_));
+    place_spans(begin_, std::chrono::steady_clock::now(), stretches_, device_, out->spans);
+    return Status::ok();
+  }
 
  private:
   const int device_;

@@ -165,28 +165,12 @@ __device__ std::uint32_t stuffed_bytes(const Piece& p) {
   return count;
 }
 
-/// Bytes of the scan before the chunk; by one warp.
-__device__ std::uint64_t look_back(const std::uint64_t* states, std::uint32_t chunk) {
-  std::uint64_t own = 0;
-  walk_back<4, std::int32_t>(states, chunk, [&](std::uint64_t state, bool counts) {
-    if (counts) own += state & kTileSumMask;
-    return false;
-  });
-  return warp_sum(own);
-}
-
 /// Publishes the size of the chunk and finds how many bytes stand before it: s.before after the
 /// next barrier. By the last warp, whose threads mostly have no bytes to stuff.
 /// `chunks`: the states of those of the frame.
 __device__ void find_place(std::uint64_t* chunks, Shared& s, std::uint64_t size) {
-  if (threadIdx.x / 32 != kWarps - 1) return;
-  const std::uint32_t number = blockIdx.x;
-  const bool leads = threadIdx.x % 32 == 0;
-  if (leads) store_relaxed(chunks + number, (number == 0 ? kTileInclusive : kTileAggregate) | size);
-  const std::uint64_t before = number == 0 ? 0 : look_back(chunks, number);
-  if (!leads) return;
-  if (number > 0) store_relaxed(chunks + number, kTileInclusive | (before + size));
-  s.before = before;
+  if (threadIdx.x / 32 == kWarps - 1)
+    publish_and_look_back<std::int32_t>(chunks, blockIdx.x, size, s.before);
 }
 
 /// Puts a thread's bytes into words of s.stage, the first byte lowest. The first and the last word

@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 
 namespace zerorun {

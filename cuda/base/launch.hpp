@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
+#include "cuda/base/check.hpp"
 #include "cuda/base/this_device.hpp"
 
 namespace zerorun {

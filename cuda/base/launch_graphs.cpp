@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch_chain.hpp"
 
 namespace zerorun {

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"

@@ -1,7 +1,6 @@
 // Symbol counts -> optimal tables, then the script that takes the fewest bits, and the headers of
 // its scans.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/scan_kernels.hpp"
 #include "cuda/stages/optimal_huffman.cuh"

@@ -2,7 +2,6 @@
 // of its lanes, learns from the CTAs before where its words go, and walks a second time.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/scan_lane.cuh"

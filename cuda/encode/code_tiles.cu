@@ -5,7 +5,6 @@
 #include "cuda/encode/frame_kernels.hpp"
 
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/list_items.cuh"
 

@@ -4,7 +4,6 @@
 // A first kernel marks the blocks where runs may end; a warp takes the blocks of a tile.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/encode/scan_lane.cuh"
 
 namespace zerorun {

@@ -7,7 +7,6 @@
 
 #include "codec/syntax/header_bytes.hpp"
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/list_items.cuh"
 

@@ -1,7 +1,6 @@
 // Samples -> coefficients in memory, a lane for each block, with the arithmetic of code_tiles().
 // SPDX-License-Identifier: MIT
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/encode/list_items.cuh"
 #include "cuda/encode/scan_kernels.hpp"
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/encode/frame_kernels.hpp"
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/stages/optimal_huffman.cuh"
 

@@ -8,7 +8,6 @@
 #include "codec/arith/color.hpp"
 #include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/stages/run_of_words.cuh"

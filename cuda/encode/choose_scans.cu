@@ -2,7 +2,7 @@
 // its scans.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/launch.hpp"
-#include "cuda/encode/scan_kernels.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/stages/optimal_huffman.cuh"
 
 namespace zerorun {

@@ -6,7 +6,6 @@
 #include "cuda/base/architecture.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/list_items.cuh"
-#include "cuda/encode/scan_kernels.hpp"
 
 namespace zerorun {
 namespace cuda_encode {

@@ -11,7 +11,7 @@
 #include "codec/syntax/header_writer.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/encode/scan_kernels.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 namespace zerorun {
 

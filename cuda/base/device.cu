@@ -147,13 +147,8 @@ cudaError_t ask(int device, DeviceLimits& out) {
   out.registers_of_processor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
   int code = 0;
   if (error == cudaSuccess) error = architecture_of_code(code);
-  out.asynchronous_copies = code >= 80;
   out.programmatic_launches = code >= 90;
   out.processors = attribute(cudaDevAttrMultiProcessorCount);
-  out.l2_bytes = attribute(cudaDevAttrL2CacheSize);
-  std::size_t free_bytes = 0, all_bytes = 0;
-  if (error == cudaSuccess) error = cudaMemGetInfo(&free_bytes, &all_bytes);
-  out.memory_bytes = all_bytes;
   return error;
 }
 

@@ -9,7 +9,7 @@
 
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "cuda/base/launch_graphs.hpp"
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/base/step_probe.hpp"
 #include "cuda/encode/frame_kernels.hpp"
 

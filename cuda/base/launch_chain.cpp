@@ -1,10 +1,8 @@
 // Makes, keeps and evicts the CUDA graphs of LaunchGraphs and of LaunchChain.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/launch_graphs.hpp"
+#include "cuda/base/launch_chain.hpp"
 
 #include <algorithm>
-
-#include "cuda/base/launch_chain.hpp"
 
 namespace zerorun {
 namespace {

@@ -82,7 +82,7 @@ done
 forbid "include lines name files from the root of the repository:" \
   '^[[:space:]]*#[[:space:]]*include[[:space:]]*"(\.|[^/]*$)' codec cuda io apps samples
 forbid "the C interface of the device coders alone includes codec/capi:" "$include"'codec/capi/' \
-  cuda ':(exclude)cuda/encode/device_encoder_capi.cpp' ':(exclude)cuda/decode/device_decoder.cpp'
+  cuda ':(exclude)cuda/encode/device_encoder.cpp' ':(exclude)cuda/decode/device_decoder.cpp'
 io_headers=$(git ls-files io/include/zerorun | sed -E 's|.*/(.*)\.hpp|\1|' | paste -sd'|')
 forbid "codec uses no I/O of zerorun:" "$include"'zerorun/(cuda|'"$io_headers)" codec
 forbid "codec includes no CUDA, FFmpeg or OpenCV header:" \

@@ -107,8 +107,7 @@ class CpuStepDecoder final : public StepDecoder {
 Result<std::unique_ptr<StepEncoder>> make_step_encoder(StepWay way, const EncodeParams& params,
                                                        const ConstFrameView& like) {
 #ifdef ZERORUN_HAVE_CUDA
-  if (way == StepWay::cuda_staged) return make_staged_step_encoder(params, like);
-  if (way == StepWay::cuda_fused) return make_fused_step_encoder(params, like);
+  if (way != StepWay::cpu) return make_cuda_step_encoder(params, like, way == StepWay::cuda_staged);
 #endif
   if (way != StepWay::cpu) return Status(Errc::cuda_not_built);
   auto setup = make_encode_setup(params, like.format, like.width, like.height);
@@ -116,11 +115,9 @@ Result<std::unique_ptr<StepEncoder>> make_step_encoder(StepWay way, const Encode
   return std::unique_ptr<StepEncoder>(std::make_unique<CpuStepEncoder>(*std::move(setup)));
 }
 
-Result<std::unique_ptr<StepDecoder>> make_step_decoder(
-    StepWay way, const DecodeParams& params, [[maybe_unused]] const ConstFrameView& like) {
+Result<std::unique_ptr<StepDecoder>> make_step_decoder(StepWay way, const DecodeParams& params) {
 #ifdef ZERORUN_HAVE_CUDA
-  if (way == StepWay::cuda_staged) return make_staged_step_decoder(params, like);
-  if (way == StepWay::cuda_fused) return make_fused_step_decoder(params);
+  if (way != StepWay::cpu) return make_cuda_step_decoder(params, way == StepWay::cuda_staged);
 #endif
   if (way != StepWay::cpu) return Status(Errc::cuda_not_built);
   return std::unique_ptr<StepDecoder>(std::make_unique<CpuStepDecoder>(params));

@@ -51,16 +51,13 @@ enum class StepWay {
 /// Errors: those of Encoder::create() and Decoder::create(), out_of_memory, device_failure.
 Result<std::unique_ptr<StepEncoder>> make_step_encoder(StepWay way, const EncodeParams& params,
                                                        const ConstFrameView& like);
-Result<std::unique_ptr<StepDecoder>> make_step_decoder(StepWay way, const DecodeParams& params,
-                                                       const ConstFrameView& like);
+Result<std::unique_ptr<StepDecoder>> make_step_decoder(StepWay way, const DecodeParams& params);
 
 // Those of the CUDA backend, on `params.device`; defined in cuda/*/step_times.cpp.
-Result<std::unique_ptr<StepEncoder>> make_staged_step_encoder(const EncodeParams& params,
-                                                              const ConstFrameView& like);
-Result<std::unique_ptr<StepDecoder>> make_staged_step_decoder(const DecodeParams& params,
-                                                              const ConstFrameView& like);
-Result<std::unique_ptr<StepEncoder>> make_fused_step_encoder(const EncodeParams& params,
-                                                             const ConstFrameView& like);
-Result<std::unique_ptr<StepDecoder>> make_fused_step_decoder(const DecodeParams& params);
+Result<std::unique_ptr<StepEncoder>> make_cuda_step_encoder(const EncodeParams& params,
+                                                            const ConstFrameView& like,
+                                                            bool is_staged);
+Result<std::unique_ptr<StepDecoder>> make_cuda_step_decoder(const DecodeParams& params,
+                                                            bool is_staged);
 
 }  // namespace zerorun

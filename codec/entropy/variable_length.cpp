@@ -1,5 +1,5 @@
 // Serial variable-length (Huffman) coding of bytes: histogram, length-limited code, coder. CUDA
-// twins: cuda/entropy/codebook.cu, vle_*.cu, vld_*.cu.
+// twins: cuda/entropy/codebook.cu, vle_*.cu, vld.cu.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>

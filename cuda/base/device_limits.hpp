@@ -18,11 +18,9 @@ struct DeviceLimits {
   std::size_t shared_of_cta, shared_of_processor;  ///< bytes of shared memory
   std::size_t shared_taken;  ///< bytes that the system takes of a processor for each CTA
   std::uint32_t threads_of_processor, ctas_of_processor, registers_of_processor;
-  bool asynchronous_copies;  ///< from global to shared memory, by the code that the device runs
   /// A kernel may be launched while the one before it still runs: its code waits where it must.
   bool programmatic_launches;
   std::uint32_t processors;
-  std::uint64_t l2_bytes, memory_bytes;
   /// A test made them smaller than the device's own (set_test_capability()).
   bool pretended;
 
@@ -41,7 +39,6 @@ constexpr DeviceLimits limits_of_capability(int capability) {
   limits.capability = capability;
   limits.registers_of_processor = 65536;
   limits.shared_taken = capability >= 80 ? kKib : 0;
-  limits.asynchronous_copies = capability >= 80;
   limits.programmatic_launches = capability >= 90;
   const bool small = (capability >= 86 && capability < 90 && capability != 87) || capability >= 120;
   const std::size_t kib = capability < 80 ? 64 : small ? 100 : capability < 90 ? 164 : 228;
@@ -66,7 +63,6 @@ constexpr DeviceLimits pretended_limits(const DeviceLimits& real, int capability
   limits.ctas_of_processor = std::min(real.ctas_of_processor, other.ctas_of_processor);
   limits.registers_of_processor =
       std::min(real.registers_of_processor, other.registers_of_processor);
-  limits.asynchronous_copies = real.asynchronous_copies && other.asynchronous_copies;
   limits.programmatic_launches = real.programmatic_launches && other.programmatic_launches;
   return limits;
 }

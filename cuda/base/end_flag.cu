@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 
 namespace zerorun {
@@ -37,7 +36,7 @@ Status EndFlag::create() {
 Status EndFlag::wait(cudaStream_t stream) {
   if (spins_) {
     const std::atomic_ref<std::uint32_t> flag(*flag_.data());
-    ZR_CUDA_TRY(launch_behind(set_flag_kernel, 1, 1, stream,
+    ZR_CUDA_TRY(launch_behind(set_flag_kernel, {1, 1}, stream,
                               static_cast<volatile std::uint32_t*>(flag_.data()), ++turn_));
     for (int poll = 0; poll < kPolls; ++poll)
       if (flag.load(std::memory_order_acquire) == turn_) return Status::ok();

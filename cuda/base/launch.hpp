@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
+#include "cuda/base/check.hpp"
 #include "cuda/base/this_device.hpp"
 
 namespace zerorun {
@@ -83,18 +84,10 @@ cudaError_t launch_with(cudaLaunchAttribute attribute, unsigned attributes, void
   return cudaLaunchKernelEx(&config, kernel, args...);
 }
 
-/// Launches a kernel. `behind`: it begins with wait_for_previous_kernel(), and may be prepared
-/// while the kernel before it in the stream still runs.
 template <typename... Args>
-cudaError_t launch_shape(void (*kernel)(Args...), const LaunchShape& shape, bool behind,
-                         cudaStream_t stream, const Args&... args) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  const unsigned attributes = behind && device->limits.programmatic_launches ? 1 : 0;
-  return launch_with(attribute, attributes, kernel, shape, stream, args...);
+cudaError_t launch_alone(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
+                         const Args&... args) {
+  return launch_with({}, 0, kernel, shape, stream, args...);
 }
 
 /// Launches a kernel whose CTAs wait for each other: all of them run at once. `shape.grid` comes
@@ -108,24 +101,23 @@ cudaError_t launch_together(void (*kernel)(Args...), const LaunchShape& shape, c
   return launch_with(attribute, 1, kernel, shape, stream, args...);
 }
 
-template <typename... Args>
-cudaError_t launch_alone(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
-                         const Args&... args) {
-  return launch_shape(kernel, shape, false, stream, args...);
+inline cudaLaunchAttribute behind_attribute() {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
 }
 
-/// The device prepares the kernel while the one before it in the stream still runs, which saves
-/// some microseconds. Before Hopper it is an ordinary launch.
+/// Launches a kernel that begins with wait_for_previous_kernel(). The device prepares it while the
+/// one before it in the stream still runs, which saves some microseconds. Before Hopper it is an
+/// ordinary launch.
 template <typename... Args>
 cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
                           const Args&... args) {
-  return launch_shape(kernel, shape, true, stream, args...);
-}
-
-template <typename... Args>
-cudaError_t launch_behind(void (*kernel)(Args...), unsigned grid, unsigned threads,
-                          cudaStream_t stream, const Args&... args) {
-  return launch_behind(kernel, LaunchShape{grid, threads}, stream, args...);
+  const KnownDevice* device = nullptr;
+  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  const unsigned attributes = device->limits.programmatic_launches ? 1 : 0;
+  return launch_with(behind_attribute(), attributes, kernel, shape, stream, args...);
 }
 
 #ifdef __CUDACC__

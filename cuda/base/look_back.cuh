@@ -133,6 +133,26 @@ __device__ void walk_back(const std::uint64_t* states, std::uint32_t tile, Take 
   }
 }
 
+/// Publishes the number that a tile adds, and gives those of the tiles before it together: to the
+/// first lane of the warp that calls this, in `before`. As walk_back().
+template <typename Number = std::int64_t>
+__device__ void publish_and_look_back(std::uint64_t* states, std::uint32_t tile, std::uint64_t own,
+                                      std::uint64_t& before) {
+  const bool leads = threadIdx.x % 32 == 0;
+  if (leads) store_relaxed(states + tile, (tile == 0 ? kTileInclusive : kTileAggregate) | own);
+  std::uint64_t sum = 0;
+  if (tile > 0) {
+    walk_back<4, Number>(states, tile, [&](std::uint64_t state, bool counts) {
+      if (counts) sum += state & kTileSumMask;
+      return false;
+    });
+    sum = warp_sum(sum);
+  }
+  if (!leads) return;
+  if (tile > 0) store_relaxed(states + tile, kTileInclusive | (sum + own));
+  before = sum;
+}
+
 /// Waits until the states from number `from` on are readable up to the first of which is_enough()
 /// says so, and returns that. Behind `count` states stands `end`, which is enough. Called by one
 /// warp. Terminates where the CTAs of all tiles run or are done.

@@ -54,15 +54,6 @@ __device__ inline uint2 load_two_words(SharedAddress at) {
   return words;
 }
 
-/// The four words at a multiple of 16.
-__device__ inline uint4 load_four_words(SharedAddress at) {
-  uint4 words;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "r"(at));
-  return words;
-}
-
 __device__ inline void store_half(SharedAddress at, std::uint16_t half) {
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(half));
 }

@@ -6,7 +6,7 @@
 #include "codec/base/step_times.hpp"
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "cuda/base/event_log.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/stages/staged_decoder.hpp"
 
@@ -88,23 +88,15 @@ class CudaStepDecoder final : public StepDecoder {
   std::unique_ptr<CudaDecodePipeline> pipeline_;
 };
 
-Result<std::unique_ptr<StepDecoder>> make(const DecodeParams& params, bool is_staged) {
+}  // namespace
+
+Result<std::unique_ptr<StepDecoder>> make_cuda_step_decoder(const DecodeParams& params,
+                                                            bool is_staged) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
   auto decoder = std::make_unique<CudaStepDecoder>(params);
   ZR_TRY(decoder->create(is_staged));
   return std::unique_ptr<StepDecoder>(std::move(decoder));
-}
-
-}  // namespace
-
-Result<std::unique_ptr<StepDecoder>> make_fused_step_decoder(const DecodeParams& params) {
-  return make(params, false);
-}
-
-Result<std::unique_ptr<StepDecoder>> make_staged_step_decoder(const DecodeParams& params,
-                                                              const ConstFrameView& /*like*/) {
-  return make(params, true);
 }
 
 }  // namespace zerorun

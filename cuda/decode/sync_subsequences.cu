@@ -5,7 +5,6 @@
 #include "cuda/decode/scan_kernels.hpp"
 
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/shared_permission.hpp"
 #include "cuda/decode/chunk_sync.cuh"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"

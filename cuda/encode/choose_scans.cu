@@ -1,9 +1,8 @@
 // Symbol counts -> optimal tables, then the script that takes the fewest bits, and the headers of
 // its scans.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/encode/scan_kernels.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/stages/optimal_huffman.cuh"
 
 namespace zerorun {
@@ -188,8 +187,8 @@ __global__ void __launch_bounds__(kThreads)
 Status make_scan_tables(const ScriptArgs& args, cudaStream_t stream) {
   const LaunchShape shape{args.scans, cuda_encode::scripts::kThreads, 0, args.frames};
   ZR_CUDA_TRY(launch_behind(cuda_encode::scripts::scan_tables_kernel, shape, stream, args));
-  return ZR_CUDA_STATUS(launch_behind(cuda_encode::scripts::order_scans_kernel, args.frames,
-                                      cuda_encode::scripts::kThreads, stream, args));
+  return ZR_CUDA_STATUS(launch_behind(cuda_encode::scripts::order_scans_kernel,
+                                      {args.frames, cuda_encode::scripts::kThreads}, stream, args));
 }
 
 }  // namespace zerorun

@@ -2,7 +2,6 @@
 // of its lanes, learns from the CTAs before where its words go, and walks a second time.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/scan_lane.cuh"
@@ -64,24 +63,6 @@ __device__ void walk_block(const ScriptArgs& a, const CodedScan& scan, const Sca
   walk_corrections(b.old & b.tail(), scan.al, ac_of_block(a.stored, block), sink);
 }
 
-/// Words of the CTA's frame before the CTA's own `words`; into s.before, by the first warp.
-__device__ void find_place(const ScriptArgs& a, CodeShared& s, std::uint64_t words) {
-  std::uint64_t* const states = a.cta_states + std::uint64_t{blockIdx.y} * a.stream_ctas;
-  const bool leads = threadIdx.x == 0;
-  if (leads)
-    store_relaxed(states + blockIdx.x, (blockIdx.x == 0 ? kTileInclusive : kTileAggregate) | words);
-  std::uint64_t own = 0;
-  if (blockIdx.x > 0)
-    walk_back<4>(states, blockIdx.x, [&](std::uint64_t state, bool counts) {
-      if (counts) own += state & kTileSumMask;
-      return false;
-    });
-  const std::uint64_t before = warp_sum(own);
-  if (!leads) return;
-  if (blockIdx.x > 0) store_relaxed(states + blockIdx.x, kTileInclusive | (before + words));
-  s.before = before;
-}
-
 constexpr int kCtas = kCompiledCapability == 90 ? kCodeScansCtas9 : kCodeScansCtas;
 
 __global__ void __launch_bounds__(kThreads, bounded_ctas(kCtas, kThreads, sizeof(CodeShared)))
@@ -123,7 +104,9 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kCtas, kThreads, sizeof
     if (w < warp) words_before += s.warp[w];
     cta_words += s.warp[w];
   }
-  if (warp == 0) find_place(a, s, cta_words);
+  if (warp == 0)  // words of the frame before those of the CTA
+    publish_and_look_back(a.cta_states + std::uint64_t{blockIdx.y} * a.stream_ctas, blockIdx.x,
+                          cta_words, s.before);
   __syncthreads();
   if (!lane.has_tile) return;
   const std::uint64_t at = s.before + words_before;

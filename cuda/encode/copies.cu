@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "codec/arith/color.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/memory.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "codec/pipeline/sample_tiles.hpp"
-#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "zerorun/frame.hpp"
 #include "zerorun/status.hpp"

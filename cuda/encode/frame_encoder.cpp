@@ -9,10 +9,10 @@
 
 #include "codec/base/pixel_rows.hpp"
 #include "codec/pipeline/encode_setup.hpp"
+#include "cuda/base/scratch.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/tuning.hpp"
-#include "cuda/stages/color_subsample.hpp"
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {
@@ -51,6 +51,45 @@ bool same_shape(const EncodeSetup& a, const EncodeSetup& b) {
 /// And so do the tables on the device.
 bool same_tables(const EncodeSetup& a, const EncodeSetup& b) {
   return a.quant == b.quant && a.tune == b.tune;
+}
+
+/// Numbers of blocks and words are counted in 32 bits.
+constexpr std::uint32_t kMostStoredBlocks = std::uint32_t{1} << 25;
+
+/// Gives all arrays of `args` their place. Returns the bytes of all of them.
+std::size_t place_script_arrays(const ScriptPlan& plan, std::uint32_t frames, void* at,
+                                ScriptArgs& args) {
+  ScratchLayout memory(at);
+  const std::uint64_t tiles = std::uint64_t{frames} * args.tiles;
+  const std::uint64_t scans = std::uint64_t{frames} * args.scans;
+  const std::uint64_t blocks = std::uint64_t{frames} * plan.blocks;
+  args.plan = memory.take<CodedScan>(args.scans);
+  args.parts = memory.take<std::uint8_t>(plan.parts.size());
+  args.jobs = memory.take<CountJob>(args.count_jobs);
+  args.choices = memory.take<ScanChoices>(1);
+  args.stored.dc = memory.take<std::int16_t>(blocks);
+  args.stored.nonzero = memory.take<std::uint64_t>(blocks * plan.levels);
+  args.stored.ac = memory.take<std::int16_t>(blocks * kBlockSize);
+  args.marks = memory.take<TileMarks>(tiles);
+  args.tail_bits = memory.take<std::uint8_t>(tiles * kTileBlocks);
+  args.specs = memory.take<HuffmanSpec>(scans * kScanTables);
+  args.codes = memory.take<std::uint32_t>(scans * kScanTables * 256);
+  args.bits = memory.take<std::uint64_t>(scans);
+  args.streams = memory.take<StreamOrder>(frames);
+  args.words = memory.take<std::uint32_t>(frames * args.frame_words);
+  args.tile_bits = memory.take<std::uint32_t>(tiles);
+  args.tile_at = memory.take<std::uint32_t>(tiles);
+  args.headers = memory.take<std::uint8_t>(std::uint64_t{frames} * args.header_room);
+  const std::size_t first = memory.bytes();
+  args.counts = memory.take<JobCounts>(std::uint64_t{frames} * args.count_jobs);
+  args.runs = memory.take<std::uint16_t>(tiles * kTileBlocks);
+  args.corrections = memory.take<std::uint32_t>(scans);
+  args.chunk_bits = memory.take<std::uint32_t>(std::uint64_t{frames} * args.chunks);
+  args.cta_states = memory.take<std::uint64_t>(std::uint64_t{frames} * args.stream_ctas);
+  args.chunk_states = memory.take<std::uint64_t>(std::uint64_t{frames} * args.stream_chunks);
+  args.cleared = reinterpret_cast<std::uint64_t*>(args.counts);
+  args.cleared_count = (memory.bytes() - first) / sizeof(std::uint64_t);
+  return memory.bytes();
 }
 
 }  // namespace
@@ -189,12 +228,7 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
 Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                           std::span<const FrameJob> jobs, bool codes_change, cudaStream_t stream,
                           const StepProbe& probe) {
-  if (setup.progressive) {
-    std::array<FrameOutput, kMaxFrames> outputs;
-    std::transform(jobs.begin(), jobs.end(), outputs.begin(),
-                   [](const FrameJob& job) { return job.output; });
-    return scans_.code(tiles, {outputs.data(), jobs.size()}, stream, probe);
-  }
+  if (setup.progressive) return code_all_scans(tiles, jobs, stream, probe);
   if (setup.huffman == HuffmanTables::optimal) {
     ZR_TRY(announce(probe, "collect_tiles"));
     ZR_TRY(collect_tiles(tiles, counts_.data(), stream));
@@ -226,6 +260,25 @@ Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
   return assemble(args, stream);
 }
 
+Status FrameEncoder::code_all_scans(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
+                                    cudaStream_t stream, const StepProbe& probe) {
+  ScriptArgs args = scan_args_;
+  args.frames = tiles.frames;
+  std::ranges::transform(jobs, args.output, &FrameJob::output);
+  ZR_TRY(announce(probe, "store_blocks"));
+  ZR_TRY(store_blocks(tiles, args, stream));
+  ZR_TRY(announce(probe, "mark_blocks"));
+  ZR_TRY(mark_blocks(args, stream));
+  ZR_TRY(announce(probe, "count_scans"));
+  ZR_TRY(count_scans(args, stream));
+  ZR_TRY(announce(probe, "scan_tables"));
+  ZR_TRY(make_scan_tables(args, stream));
+  ZR_TRY(announce(probe, "code_scans"));
+  ZR_TRY(code_scans(args, stream));
+  ZR_TRY(announce(probe, "assemble_scans"));
+  return assemble_scans(args, stream);
+}
+
 Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream) {
   setup_.reset();
   graphs_.forget_all();
@@ -249,16 +302,50 @@ Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cud
   return ZR_CUDA_STATUS(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
 }
 
+/// Of progressive frames. Returns when the header and the plan have been read.
 Status FrameEncoder::prepare_scans(const EncodeSetup& setup, cudaStream_t stream) {
   ZR_TRY(reserve_planes(setup));
   ZR_TRY(upload_rules(setup, stream));
-  const ScriptShape shape{setup.width,
-                          setup.height,
-                          setup.layout.components,
-                          {setup.h_max, setup.v_max},
-                          setup.restart_rows > 0 ? 0 : setup.layout.restart_interval,
-                          setup.restart_rows};
-  ZR_TRY(scans_.prepare(shape, header_, room_, stream));
+  ScriptPlan plan;
+  ZR_TRY(make_script_plan({setup.width,
+                           setup.height,
+                           setup.layout.components,
+                           {setup.h_max, setup.v_max},
+                           setup.restart_rows > 0 ? 0 : setup.layout.restart_interval,
+                           setup.restart_rows},
+                          header_, plan));
+  if (plan.blocks > kMostStoredBlocks)
+    return Status(Errc::out_of_memory,
+                  "the CUDA backend codes 33554432 blocks of a progressive frame at most, this one "
+                  "has " +
+                      std::to_string(plan.blocks));
+  ScriptArgs& args = scan_args_ = {};
+  std::copy_n(plan.component, kMaxComponents, args.stored.component);
+  args.stored.blocks = plan.blocks;
+  args.stored.levels = plan.levels;
+  args.head_bytes = plan.head_bytes;
+  args.scans = static_cast<std::uint32_t>(plan.scans.size());
+  args.tiles = plan.tiles;
+  args.count_jobs = static_cast<std::uint32_t>(plan.jobs.size());
+  args.job_ctas = plan.job_ctas;
+  args.chunks = plan.chunks;
+  args.stream_ctas = plan.stream_ctas;
+  args.stream_chunks = plan.stream_chunks;
+  args.header_room = plan.header_room;
+  args.frame_words = plan.words;
+  std::copy_n(plan.first_cta, kMaxJobs + 1, args.first_cta);
+  const std::size_t bytes = place_script_arrays(plan, room_, nullptr, args);
+  ZR_TRY(scan_memory_.reserve(static_cast<std::int64_t>(bytes)));
+  place_script_arrays(plan, room_, scan_memory_.data(), args);
+  // From pageable memory the calls return when the source has been read.
+  const auto send = [stream]<typename T>(const T* device, const T* host, std::size_t count) {
+    return ZR_CUDA_STATUS(cudaMemcpyAsync(const_cast<T*>(device), host, count * sizeof(T),
+                                          cudaMemcpyHostToDevice, stream));
+  };
+  ZR_TRY(send(args.plan, plan.scans.data(), plan.scans.size()));
+  ZR_TRY(send(args.parts, plan.parts.data(), plan.parts.size()));
+  ZR_TRY(send(args.jobs, plan.jobs.data(), plan.jobs.size()));
+  ZR_TRY(send(args.choices, &plan.choices, 1));
   ZR_TRY(counts_.reserve(1));  // of enqueue_counts()
   turn_ = {};
   setup_ = setup;

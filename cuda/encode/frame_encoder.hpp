@@ -1,6 +1,6 @@
 // The encoder for frames in device memory: two kernels for one or several frames with standard
-// tables, four with optimal ones. Host frames (EncodePipeline) and device frames (DeviceEncoder)
-// both go through it.
+// tables, four with optimal ones, seven for progressive frames. Host frames (EncodePipeline) and
+// device frames (DeviceEncoder) both go through it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,12 +9,9 @@
 
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "cuda/base/launch_graphs.hpp"
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/base/step_probe.hpp"
-#include "cuda/encode/assemble.hpp"
-#include "cuda/encode/code_tiles.hpp"
-#include "cuda/encode/scan_coder.hpp"
-#include "cuda/encode/stream_tables.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 namespace zerorun {
 
@@ -54,46 +51,6 @@ class FrameEncoder {
     return enqueue(setup, {&job, 1}, stream, probe);
   }
 
-  /// For SizedEncoder, which codes a frame several times. First prepare_alone(); then in one or
-  /// several attempts, also by a graph, start_codings(), launch_planes() and some launch_coding();
-  /// then complete().
-  Status prepare_alone(const EncodeSetup& setup, cudaStream_t stream) {
-    return bring_up_to_date(setup, 1, stream);
-  }
-  /// Brings the frame's planes into `args`, the arguments of all codings.
-  Status launch_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
-                       CodeTilesArgs& args);
-  /// `skip` as in CodeTilesArgs; `is_plain`: without the decisions of setup.tune; `codes_change`:
-  /// fixed Huffman tables may be others than before.
-  struct Coding {
-    FrameOutput output;
-    const std::uint32_t* skip;
-    bool is_plain, codes_change;
-  };
-  Status launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes, const Coding& coding,
-                       cudaStream_t stream);
-  /// Which halves of the memory that changes from coding to coding come next.
-  struct Turn {
-    int parity;
-    std::array<std::uint32_t, 2> used_frames;
-  };
-  Turn turn() const { return turn_; }
-  void start_codings(const Turn& turn) { turn_ = turn; }
-  /// `codings` were enqueued since `turn`.
-  void complete(const Turn& turn, int codings);
-  /// Tables that codings read, in device memory.
-  struct Tables {
-    ReciprocalTables* reciprocals;
-    TuneRules* tune;
-    HuffmanSpec* specs;
-    HuffmanEncodeTables* codes;
-    std::uint8_t *header_parts, *header;
-  };
-  Tables tables() const {
-    return {reciprocals_.data(), tune_.data(),         specs_.data(),
-            tables_.data(),      header_parts_.data(), headers_.data()};
-  }
-  const HeaderPlaces& header_places() const { return places_; }
   /// Enqueues the counting of a frame's symbols into `counts`, in pinned memory.
   Status enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame, SymbolCounts* counts,
                         cudaStream_t stream);
@@ -108,10 +65,36 @@ class FrameEncoder {
   const HuffmanSpec* specs() const noexcept { return specs_.data(); }
 
  private:
+  /// It codes a frame several times: after bring_up_to_date(), in one or several attempts, also by
+  /// a graph, launch_planes() and some launch_coding(), from turn_ of before; then complete().
+  friend class SizedEncoder;
+  /// Brings the frame's planes into `args`, the arguments of all codings.
+  Status launch_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
+                       CodeTilesArgs& args);
+  /// `skip` as in CodeTilesArgs; `is_plain`: without the decisions of setup.tune; `codes_change`:
+  /// fixed Huffman tables may be others than before.
+  struct Coding {
+    FrameOutput output;
+    const std::uint32_t* skip;
+    bool is_plain, codes_change;
+  };
+  Status launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes, const Coding& coding,
+                       cudaStream_t stream);
+  /// Which states_ and chunk_bits_ the next launch uses, and how many frames have a part of these
+  /// that is not clear.
+  struct Turn {
+    int parity;
+    std::array<std::uint32_t, 2> used_frames;
+  };
+  /// `codings` were enqueued since `turn`.
+  void complete(const Turn& turn, int codings);
+
   Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
+  Status code_all_scans(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
+                        cudaStream_t stream, const StepProbe& probe);
   void take_turns(std::uint32_t frames);
   std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
   std::size_t other() const { return own() ^ 1; }
@@ -135,12 +118,11 @@ class FrameEncoder {
   std::uint32_t room_ = 0;            // likewise, for this many frames at once
   bool complete_ = false;  // the last launch was enqueued to its end: counts and states are clear
   TileGrid grid_{};
-  /// `parity` says which states_ and chunk_bits_ the next launch uses, `used_frames` how many
-  /// frames have a part of these that is not clear.
   Turn turn_{};
   LaunchGraphs graphs_;
   LaunchGraphs::Key key_;
-  ScanCoder scans_;  // of progressive frames
+  ScriptArgs scan_args_{};  // of progressive frames
+  DeviceBuffer<std::byte> scan_memory_;
   DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
   DeviceBuffer<TuneRules> tune_;

@@ -1,5 +1,6 @@
-// The first half of code_tiles: samples -> the items of a tile, by a warp. A lane transforms and
-// quantises one block and lists its coefficients that are not 0.
+// The first half of code_tiles: samples -> the items of a tile, or the counts of its symbols, by a
+// warp. A lane transforms and quantises one block, with a tune decides which coefficients are kept,
+// and lists those that are not 0.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +9,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "cuda/base/kept.hpp"
+#include "codec/arith/tune.hpp"
+#include "codec/encode/symbol_histogram.hpp"
+#include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
@@ -291,6 +294,257 @@ __device__ inline void fill_list(WarpShared& w, std::uint32_t items, std::uint32
     if (items + lane + i < end) w.item[items + lane + i] = Item::none();
   if (lane < kItemsAhead) w.item[end + lane] = Item::none();
   __syncwarp();
+}
+
+// The tuned forms of transform_columns(): a lane decides about the coefficients of its block by
+// codec/arith/tune.hpp. The dead zone stays in registers; decisions by rate walk over the block in
+// shared memory.
+
+/// Zig-zag position of each natural index.
+struct ZigzagPosition {
+  std::uint8_t of[kBlockSize];
+  constexpr ZigzagPosition() : of{} {
+    for (int k = 0; k < kBlockSize; ++k)
+      of[kNaturalOfZigzag[static_cast<std::size_t>(k)]] = static_cast<std::uint8_t>(k);
+  }
+};
+__device__ constexpr ZigzagPosition kZigzagPosition{};
+
+/// The rules in shared memory, of tuned kernels alone.
+__device__ inline TuneRules& shared_rules() {
+  __shared__ alignas(16) TuneRules rules;
+  return rules;
+}
+
+/// Starts to copy the rules, by all threads of the CTA; wait_for_fetched() waits for them.
+__device__ inline void fetch_rules(const TuneRules& from) { fetch_by_cta(shared_rules(), &from); }
+
+/// tune_by_dead_zone(). The masks alone say what is coded: the values of what is dropped stay. In
+/// PTX, because the compiler makes such bits so late that it spills 40 registers (9.0).
+__device__ inline void tune_columns_by_zone(const Reciprocals& reciprocals, float magic,
+                                            const TuneRules& rules, std::uint32_t weight,
+                                            Coefficients& c) {
+  const FloatZone zone(weight);
+  const auto likely_product = static_cast<float>(likely_from(weight, rules.gathers));
+  std::uint32_t sure[2] = {}, likely[2] = {};
+  for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
+    if (natural == 0) {
+      c.v[0] = quantise_float(x, reciprocal, magic);
+      return;
+    }
+    float fine = __uint_as_float(fine_float(x, reciprocal)) - kFineMagic;
+    constexpr float kMost = static_cast<float>(kMostFine) / kFineStep;
+    if (may_exceed_limit(natural)) fine = fminf(fmaxf(fine, -kMost), kMost);
+    c.v[natural] = round_float(fine, magic);
+    const int k = kZigzagPosition.of[natural];
+    asm("{\n\t"
+        ".reg .pred is_sure, is_likely;\n\t"
+        "setp.ge.f32 is_sure, %2, %3;\n\t"
+        "@is_sure or.b32 %0, %0, %5;\n\t"
+        "setp.ge.f32 is_likely, %2, %4;\n\t"
+        "@is_likely or.b32 %1, %1, %5;\n\t"
+        "}"
+        : "+r"(sure[k / 32]), "+r"(likely[k / 32])
+        : "f"(zone.product(fabsf(fine))), "f"(static_cast<float>(sure_from(k))),
+          "f"(likely_product), "r"(1u << k % 32));
+  });
+  // From the limit, which has no other such value: a register for it would be one too many.
+  const bool gathers = likely_product == static_cast<float>(likely_from(0, true));
+  const std::uint64_t kept = beyond_dead_zone(std::uint64_t{sure[1]} << 32 | sure[0],
+                                              std::uint64_t{likely[1]} << 32 | likely[0], gathers);
+  c.low = static_cast<std::uint32_t>(kept);
+  c.high = static_cast<std::uint32_t>(kept >> 32);
+}
+
+/// A Block whose coefficients stand in shared memory in 32nds of a step, and are replaced.
+class FineBlock {
+ public:
+  __device__ explicit FineBlock(std::int16_t* values) : values_(values) {}
+
+  __device__ std::uint32_t fine(int k) const {
+    return static_cast<std::uint32_t>(abs(std::int32_t{values_[k * 32]}));
+  }
+  __device__ void set(int k, std::int32_t level) {
+    std::int16_t& value = values_[k * 32];
+    value = static_cast<std::int16_t>(value < 0 ? -level : level);
+  }
+
+ private:
+  std::int16_t* values_;
+};
+
+/// Stores all AC coefficients in the lane's column of w.coefficient, in 32nds of a step. Returns
+/// which of them do not round to 0, by zig-zag position.
+__device__ inline std::uint64_t store_fine_columns(WarpShared& w, const Reciprocals& reciprocals,
+                                                   float magic, Coefficients& c) {
+  std::uint32_t low = 0, high = 0, dc = 0;
+  for_each_column(reciprocals, c, [&](int natural, std::uint32_t x, float reciprocal) {
+    if (natural == 0) {
+      dc = quantise_float(x, reciprocal, magic);
+      return;
+    }
+    const int k = kZigzagPosition.of[natural];
+    auto fine = static_cast<std::int32_t>(fine_float(x, reciprocal) - kFineMagicBits);
+    constexpr auto kMost = static_cast<std::int32_t>(kMostFine);
+    if (may_exceed_limit(natural)) fine = min(max(fine, -kMost), kMost);
+    w.coefficient[k][lane_index()] = static_cast<std::int16_t>(fine);
+    const std::uint32_t bit = abs(fine) >= kFineHalf ? 1u << k % 32 : 0;
+    (k < 32 ? low : high) |= bit;
+  });
+  c.v[0] = dc;
+  return static_cast<std::uint64_t>(high) << 32 | low;
+}
+
+/// tune_by_rate()
+__device__ inline void tune_columns_by_rate(WarpShared& w, const Reciprocals& reciprocals,
+                                            float magic, const TuneTable& table,
+                                            std::uint32_t weight, Coefficients& c) {
+  std::uint64_t kept = store_fine_columns(w, reciprocals, magic, c);
+  FineBlock block(&w.coefficient[0][lane_index()]);
+  kept = tune_by_rate(block, kept, table, weight);
+  const std::uint32_t base = __float_as_uint(magic);
+#pragma unroll
+  for (int k = 1; k < kBlockSize; ++k)
+    c.v[kZigzag.natural[k]] =
+        base + static_cast<std::uint32_t>(std::int32_t{w.coefficient[k][lane_index()]});
+  c.low = static_cast<std::uint32_t>(kept);
+  c.high = static_cast<std::uint32_t>(kept >> 32);
+  __syncwarp();  // other lanes write items over these coefficients
+}
+
+/// Transforms the columns of the lane's block and decides about its coefficients.
+__device__ inline void tune_columns_of_tile(const Shared& s, WarpShared& w, const Coded& b,
+                                            Coefficients& c) {
+  const TuneRules& rules = shared_rules();
+  const unsigned destination = b.destination();
+  const Reciprocals reciprocals(s.reciprocals, destination);
+  const float magic = kLevelMagic + (destination == 0 ? 0.0f : kChromaMagic);
+  const std::uint32_t weight = error_weight(rules, w.item[lane_index()]);
+  __syncwarp();  // the coefficients lie over the energies of other lanes
+  if (rules.by_rate)
+    tune_columns_by_rate(w, reciprocals, magic, rules.table[destination], weight, c);
+  else
+    tune_columns_by_zone(reciprocals, magic, rules, weight, c);
+  if (b.bare()) c.low = c.high = 0;
+}
+
+// Coefficients of a tile -> how many there are of each symbol, by a warp.
+
+/// Calls visit(item, position before it) for each item of the lane's block in w.coefficient.
+template <typename Visit>
+__device__ inline void walk_dense_block(const WarpShared& w, const Coded& b, const Coefficients& c,
+                                        std::int32_t difference, const Visit& visit) {
+  if (!b.exists()) return;
+  visit(Item{Item::dc(b.destination(), difference)}, 0);
+  const std::uint32_t table = (Item::kFirstTable + 2 * b.destination()) << 24;
+  int last = 0;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    for (std::uint32_t left = half == 0 ? c.low : c.high; left != 0; left &= left - 1) {
+      const int k = 32 * half + __ffs(static_cast<int>(left)) - 1;
+      const auto value = static_cast<std::uint32_t>(w.coefficient[k][lane_index()]);
+      const Item item{Item::ac(value, k) + table};
+      visit(item, last);
+      last = item.place();
+    }
+  }
+  if (has_eob(c)) visit(Item{Item::eob(b.destination(), static_cast<unsigned>(last))}, last);
+}
+
+/// Stores the lane's coefficients in w.coefficient; no other lane reads them.
+__device__ inline void keep_dense_block(WarpShared& w, const Coefficients& c) {
+#pragma unroll
+  for (int k = 0; k < kBlockSize; ++k)
+    w.coefficient[k][lane_index()] = static_cast<std::int16_t>(c.at(k));
+}
+
+/// Transforms the columns of the lane's block, and decides about its coefficients.
+template <bool kTuned>
+__device__ inline void finish_transform(const Shared& s, WarpShared& w, const Coded& b,
+                                        Coefficients& c) {
+  if constexpr (kTuned)
+    tune_columns_of_tile(s, w, b, c);
+  else
+    transform_columns_of_tile(s, b, c);
+}
+
+/// Called by all threads of the CTA before the barrier behind which the fetched tables are read: a
+/// warp counts only after it.
+__device__ inline void clear_counts(Shared& s) {
+  for (unsigned i = threadIdx.x; i < sizeof s.count / 16; i += kThreads)
+    reinterpret_cast<uint4*>(s.count)[i] = uint4{};
+}
+
+/// Even and odd lanes have their own.
+__device__ inline std::uint32_t* counts_of_lane(Shared& s) { return s.count[lane_index() % 2]; }
+
+/// Adds the symbols of a tile whose items do not fit to s.count.
+__device__ inline void count_dense_tile(Shared& s, WarpShared& w, const Coded& b,
+                                        const Coefficients& c) {
+  keep_dense_block(w, c);
+  const std::int32_t difference = dc_difference(s, b, c);
+  walk_dense_block(w, b, c, difference, [&](Item item, int before) {
+    count_item(item, row_slot(item, distance_of(item, before)), counts_of_lane(s));
+  });
+}
+
+/// Adds those of the items in w.item.
+__device__ inline void count_listed_tile(Shared& s, const WarpShared& w, std::uint32_t items) {
+  const SharedAddress list = shared_address(w.item), end = list + 4 * items;
+  SharedAddress at = list + 4 * static_cast<unsigned>(lane_index());
+  // The first item of the list, DC, is at the same place as the one before it.
+  SharedAddress before = max(at, list + 4) - 4;
+#pragma unroll 1
+  for (; at < end; at += 32 * 4, before = at - 4) {
+    const Item item{load_word(at)};
+    count_item(item, row_slot_behind(item, Item{load_word(before)}), counts_of_lane(s));
+  }
+}
+
+/// From transformed rows to counts.
+template <bool kTuned>
+__device__ inline void count_tile(Shared& s, WarpShared& w, const Coded& b, Coefficients& c) {
+  finish_transform<kTuned>(s, w, b, c);
+  const std::uint32_t items = list_items(s, w, b, c).total;
+  if (items > kTileItems)
+    count_dense_tile(s, w, b, c);
+  else
+    count_listed_tile(s, w, items);
+}
+
+/// Adds the CTA's counts to `counts`. A thread's symbols of AC are kThreads apart, so that a warp
+/// adds to words side by side.
+__device__ inline void add_counts(const Shared& s, SymbolCounts* counts) {
+  static_assert(256 % kThreads == 0 && kThreads % 16 == 0);
+  static_assert(kCodeSigns == 4 && kSizeWords % 4 == 0 && kCodeWords % 4 == 0);
+  const auto add = [](std::uint32_t& to, std::uint32_t count) {
+    if (count != 0) atomicAdd(&to, count);
+  };
+  const auto counts_at = [&](int row, int size) {
+    const int slot = code_slot(0, row, size, true);
+    const uint4 even = *reinterpret_cast<const uint4*>(s.count[0] + slot);
+    const uint4 odd = *reinterpret_cast<const uint4*>(s.count[1] + slot);
+    return uint4{even.x + odd.x, even.y + odd.y, even.z + odd.z, even.w + odd.w};
+  };
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread % 16 <= kMostCodeSize) {
+#pragma unroll
+    for (int first = 0; first < 256; first += kThreads) {
+      const uint4 found = counts_at(first / 16 + thread / 16 + 1, thread % 16);
+      add(counts->count[2][first + thread], found.x + found.y);
+      add(counts->count[3][first + thread], found.z + found.w);
+    }
+  }
+  if (thread <= kMostCodeSize) {
+    uint4 found = counts_at(0, thread);
+    if (thread == 0) {
+      add(counts->count[2][kEob], found.x);
+      add(counts->count[3][kEob], found.z);
+      found.x = found.z = 0;
+    }
+    add(counts->count[0][thread], found.x + found.y);
+    add(counts->count[1][thread], found.z + found.w);
+  }
 }
 
 }  // namespace zerorun::cuda_encode

@@ -39,13 +39,8 @@ inline float quant_reciprocal(std::uint32_t q) {
 /// `magic_x`: kFloatMagicBits + x, |x| <= 2^14. `magic`: kLevelMagic, or that and kChromaMagic.
 /// Gives the bits of magic + quantise(x, q).
 ZR_HD std::uint32_t quantise_float(std::uint32_t magic_x, float reciprocal, float magic) {
-#ifdef __CUDA_ARCH__
-  const float x = __uint_as_float(magic_x) - kFloatMagic;
-  return __float_as_uint(__fmaf_rn(x, reciprocal, magic));
-#else
-  const auto x = static_cast<float>(static_cast<std::int32_t>(magic_x - kFloatMagicBits));
+  const float x = std::bit_cast<float>(magic_x) - kFloatMagic;
   return std::bit_cast<std::uint32_t>(std::fma(x, reciprocal, magic));
-#endif
 }
 
 /// 1.5 * 2^18: floats of this size are multiples of 1/32.
@@ -56,23 +51,14 @@ inline constexpr std::uint32_t kFineMagicBits = 0x48C00000;
 /// quotient in 32nds. It equals fine_magnitude() of codec/arith/tune.hpp with the sign of x,
 /// without its limit: FloatQuant.FineEqualsFineMagnitude compares all coefficients and entries.
 ZR_HD std::uint32_t fine_float(std::uint32_t magic_x, float reciprocal) {
-#ifdef __CUDA_ARCH__
-  return __float_as_uint(__fmaf_rn(__uint_as_float(magic_x) - kFloatMagic, reciprocal, kFineMagic));
-#else
-  const auto x = static_cast<float>(static_cast<std::int32_t>(magic_x - kFloatMagicBits));
-  return std::bit_cast<std::uint32_t>(std::fma(x, reciprocal, kFineMagic));
-#endif
+  return quantise_float(magic_x, reciprocal, kFineMagic);
 }
 
 /// `fine`: steps, a multiple of 1/32. Gives the bits of magic + round_fine() of it, with its sign:
 /// a little more than one half goes away from zero.
 ZR_HD std::uint32_t round_float(float fine, float magic) {
   constexpr float kLittleMore = 1.0f + 0x1p-18f;
-#ifdef __CUDA_ARCH__
-  return __float_as_uint(__fmaf_rn(fine, kLittleMore, magic));
-#else
   return std::bit_cast<std::uint32_t>(std::fma(fine, kLittleMore, magic));
-#endif
 }
 
 /// zone_product() of codec/arith/tune.hpp for one weight; negative for what rounds to 0. Products
@@ -84,13 +70,7 @@ struct FloatZone {
       : scale(static_cast<float>(160 * weight)), offset(-static_cast<float>(80 * weight)) {}
 
   /// `fine`: magnitude in steps.
-  ZR_HD float product(float fine) const {
-#ifdef __CUDA_ARCH__
-    return __fmaf_rn(fine, scale, offset);
-#else
-    return std::fma(fine, scale, offset);
-#endif
-  }
+  ZR_HD float product(float fine) const { return std::fma(fine, scale, offset); }
 };
 
 /// Coefficients that may exceed the limit of fine_magnitude(): of frequencies 0 and 4 alone. A row

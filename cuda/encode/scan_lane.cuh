@@ -4,7 +4,7 @@
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/warp.cuh"
-#include "cuda/encode/scan_kernels.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/scan_symbols.hpp"
 
 namespace zerorun::scan_lanes {

@@ -1,15 +1,14 @@
 // The search for a setting. All CTAs run the same plan on the same numbers: they meet once for each
 // setting whose symbols are counted, and no CTA waits for the host.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/search_size.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 #include <cooperative_groups.h>
 
 #include "codec/syntax/header_bytes.hpp"
 #include "cuda/base/architecture.cuh"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/encode/count_tile.cuh"
+#include "cuda/encode/list_items.cuh"
 
 namespace zerorun {
 namespace cuda_encode {

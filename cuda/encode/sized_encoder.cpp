@@ -88,23 +88,23 @@ struct SizedEncoder::Frame {
 
 Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream) {
   const bool was_ready = std::exchange(is_ready_, false);
-  ZR_TRY(encoder_.prepare_alone(*setup_, stream));
+  ZR_TRY(encoder_.bring_up_to_date(*setup_, 1, stream));
   if (!was_ready) ZR_TRY(prepare(stream));
   if (!std::exchange(has_task_, true))
     ZR_CUDA_TRY(cudaMemcpyAsync(&tables_.data()->task, &task(), sizeof(SizeTask),
                                 cudaMemcpyHostToDevice, stream));
-  const FrameEncoder::Turn turn = encoder_.turn();
+  const FrameEncoder::Turn turn = encoder_.turn_;
   LaunchGraphs::Key key{static_cast<std::uint64_t>(phase_),
                         static_cast<std::uint64_t>(turn.parity),
                         turn.used_frames[0],
                         turn.used_frames[1],
-                        reinterpret_cast<std::uintptr_t>(encoder_.tables().header),
+                        reinterpret_cast<std::uintptr_t>(encoder_.headers_.data()),
                         reinterpret_cast<std::uintptr_t>(outcome)};
   append_job(key, job);
   Frame frame{job, outcome, {}, {}, 0};
   const int codings = SizePlan::most_codings(task());
   ZR_TRY(graphs_.run(key, stream, [&](cudaStream_t s) {
-    encoder_.start_codings(turn);
+    encoder_.turn_ = turn;
     return launch(frame, codings, s);
   }));
   encoder_.complete(turn, codings);
@@ -192,8 +192,7 @@ std::uint64_t SizedEncoder::plane_bytes(int component) const {
 }
 
 SearchSizeArgs SizedEncoder::search_args(const CodeTilesArgs& counted) const {
-  const FrameEncoder::Tables tables = encoder_.tables();
-  const HeaderPlaces& places = encoder_.header_places();
+  const HeaderPlaces& places = encoder_.places_;
   SearchSizeArgs args{};
   args.counted = counted;
   args.tables = tables_.data();
@@ -201,15 +200,15 @@ SearchSizeArgs SizedEncoder::search_args(const CodeTilesArgs& counted) const {
   args.counts = counts_.data();
   args.coded = coded_.data();
   args.skip = skip_.data();
-  args.reciprocals = tables.reciprocals;
-  args.tune = tables.tune;
+  args.reciprocals = encoder_.reciprocals_.data();
+  args.tune = encoder_.tune_.data();
   if (setup_->huffman == HuffmanTables::trained) {
-    args.specs = tables.specs;
-    args.codes = tables.codes;
+    args.specs = encoder_.specs_.data();
+    args.codes = encoder_.tables_.data();
   }
   // With fixed tables the header is ready but for this; else it is made of its parts again.
-  args.header[0] = tables.header_parts;
-  args.header[1] = tables.header;
+  args.header[0] = encoder_.header_parts_.data();
+  args.header[1] = encoder_.headers_.data();
   for (std::size_t t = 0; t < 2; ++t) args.dqt_at[t] = static_cast<std::uint32_t>(places.dqt[t]);
   args.tables_in_header = setup_->layout.components == 1 ? 1 : 2;
   args.note_at = static_cast<std::uint32_t>(places.setting.value_or(0));

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "codec/pipeline/sample_tiles.hpp"
-#include "cuda/base/launch_graphs.hpp"
+#include "cuda/base/launch_chain.hpp"
 #include "cuda/encode/frame_encoder.hpp"
-#include "cuda/encode/search_size.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
 namespace zerorun {
 

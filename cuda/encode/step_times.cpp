@@ -6,7 +6,7 @@
 #include "codec/base/step_times.hpp"
 
 #include "codec/pipeline/encode_setup.hpp"
-#include "cuda/base/event_log.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/stages/staged_encoder.hpp"
@@ -77,25 +77,16 @@ class CudaStepEncoder final : public StepEncoder {
   StagedEncoder staged_;
 };
 
-Result<std::unique_ptr<StepEncoder>> make(const EncodeParams& params, const ConstFrameView& like,
-                                          bool is_staged) {
+}  // namespace
+
+Result<std::unique_ptr<StepEncoder>> make_cuda_step_encoder(const EncodeParams& params,
+                                                            const ConstFrameView& like,
+                                                            bool is_staged) {
   const DeviceGuard guard(params.device);
   ZR_TRY(guard.status());
   auto encoder = std::make_unique<CudaStepEncoder>(params.device, is_staged);
   ZR_TRY(encoder->create(params, like));
   return std::unique_ptr<StepEncoder>(std::move(encoder));
-}
-
-}  // namespace
-
-Result<std::unique_ptr<StepEncoder>> make_fused_step_encoder(const EncodeParams& params,
-                                                             const ConstFrameView& like) {
-  return make(params, like, false);
-}
-
-Result<std::unique_ptr<StepEncoder>> make_staged_step_encoder(const EncodeParams& params,
-                                                              const ConstFrameView& like) {
-  return make(params, like, true);
 }
 
 }  // namespace zerorun

@@ -1,9 +1,8 @@
 // Code tables -> what the kernels look up, and the headers of the streams. A CTA makes all that is
 // of fixed tables, or what is of one optimal table.
 // SPDX-License-Identifier: MIT
-#include "cuda/encode/stream_tables.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/stages/optimal_huffman.cuh"
 
@@ -147,7 +146,7 @@ __global__ void __launch_bounds__(kTableThreads)
 using namespace cuda_encode;
 
 Status make_stream_tables(const StreamTablesArgs& args, cudaStream_t stream) {
-  return ZR_CUDA_STATUS(launch_behind(stream_tables_kernel, 1, kTableThreads, stream, args));
+  return ZR_CUDA_STATUS(launch_behind(stream_tables_kernel, {1, kTableThreads}, stream, args));
 }
 
 Status make_optimal_tables(const OptimalTablesArgs& args, cudaStream_t stream) {

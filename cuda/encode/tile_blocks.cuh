@@ -5,7 +5,7 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "cuda/base/warp.cuh"
-#include "cuda/encode/code_tiles.hpp"
+#include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 
 namespace zerorun::cuda_encode {
@@ -252,21 +252,31 @@ class Reciprocals {
   const float4* first_;
 };
 
-/// Transforms the columns and quantises.
-__device__ inline void transform_columns(bool is_luma, const Reciprocals& reciprocals,
-                                         Coefficients& out) {
-  const float magic = kLevelMagic + (is_luma ? 0.0f : kChromaMagic);
+/// Calls visit(natural index, coefficient with kFloatMagicBits, its reciprocal) for the transformed
+/// columns of a block.
+template <typename Visit>
+__device__ void for_each_column(const Reciprocals& reciprocals, Coefficients& c,
+                                const Visit& visit) {
 #pragma unroll
   for (int x = 0; x < 8; ++x) {
     std::uint32_t column[8];
 #pragma unroll
-    for (int y = 0; y < 8; ++y) column[y] = out.v[8 * y + x];
+    for (int y = 0; y < 8; ++y) column[y] = c.v[8 * y + x];
     fdct_column(column);
     float reciprocal[8];
     reciprocals.load(x, reciprocal);
 #pragma unroll
-    for (int y = 0; y < 8; ++y) out.v[8 * y + x] = quantise_float(column[y], reciprocal[y], magic);
+    for (int y = 0; y < 8; ++y) visit(8 * y + x, column[y], reciprocal[y]);
   }
+}
+
+/// Transforms the columns and quantises.
+__device__ inline void transform_columns(bool is_luma, const Reciprocals& reciprocals,
+                                         Coefficients& out) {
+  const float magic = kLevelMagic + (is_luma ? 0.0f : kChromaMagic);
+  for_each_column(reciprocals, out, [&](int natural, std::uint32_t x, float reciprocal) {
+    out.v[natural] = quantise_float(x, reciprocal, magic);
+  });
   find_nonzero(out);
 }
 

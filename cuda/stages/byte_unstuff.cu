@@ -7,12 +7,11 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/stuffed_bytes.cuh"
-#include "cuda/base/tuning.hpp"
 
 namespace zerorun {
 namespace {
 
-using tuning::kThreads;
+constexpr int kThreads = 256;
 constexpr int kPerThread = kStuffedBytesPerThread;
 constexpr std::uint64_t kNoStop = ~std::uint64_t{0};
 

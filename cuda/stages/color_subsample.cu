@@ -1,17 +1,17 @@
 // CUDA twin of codec/encode/color_subsample.cpp. One thread makes one chroma sample of each
 // component and the luma samples that it covers.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/color_subsample.hpp"
+#include "codec/encode/color_subsample.hpp"
 
 #include <algorithm>
 
 #include "codec/arith/color.hpp"
 #include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
-#include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/stages/run_of_words.cuh"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {

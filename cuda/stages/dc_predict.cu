@@ -7,12 +7,11 @@
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/tuning.hpp"
 
 namespace zerorun {
 namespace {
 
-using tuning::kThreads;
+constexpr int kThreads = 256;
 
 /// Sums of DC differences, modulo 2^16 as DC itself; whether they start at an interval's beginning,
 /// in 16 bits, because padding would be copied undefined.

@@ -5,13 +5,12 @@
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/tuning.hpp"
 #include "cuda/stages/huffman_decode.cuh"
 
 namespace zerorun {
 namespace {
 
-constexpr int kThreads = tuning::kDecodeThreads;
+constexpr int kThreads = 128;
 
 /// A thread for each cursor; with sync points only for the cursors that have none.
 __global__ void __launch_bounds__(kThreads) decode_cursors_kernel(HuffmanDecodeArgs a) {

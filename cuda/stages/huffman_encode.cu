@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/huffman_encode.hpp"
 
+#include <bit>
+
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/symbol_word.cuh"
 
 namespace zerorun {
 namespace {
@@ -21,8 +22,9 @@ __global__ void __launch_bounds__(kThreads) huffman_encode_kernel(HuffmanEncodeA
     table[i] = code[i] << 8 | bits[i];
   __syncthreads();
   const std::int64_t total = *a.symbol_total;
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(a.symbols);  // a load for each
   for (std::int64_t i = grid_thread(); i < total; i += grid_threads()) {
-    const Symbol symbol = load_symbol(a.symbols + i);
+    const auto symbol = std::bit_cast<Symbol>(words[i]);
     const std::uint32_t entry = table[symbol.table * 256 + symbol.rrrrssss];
     const int ssss = symbol.rrrrssss & 15;
     a.code[i] = entry >> 8 << ssss | symbol.appended;

@@ -7,14 +7,19 @@
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/tuning.hpp"
 #include "cuda/stages/huffman_decode.cuh"
 #include "cuda/stages/huffman_sync.cuh"
 
 namespace zerorun {
 namespace {
 
-constexpr int kSubsequences = tuning::kSyncChunkSubsequences;  // of a CTA, a thread each
+/// Subsequences that one CTA synchronises with each other, a thread each.
+constexpr int kSubsequences = 256;
+/// Rounds in which every CTA takes over what its left neighbour found, before one CTA mends what
+/// is left over.
+constexpr int kRounds = 2;
+/// Threads of a CTA that writes points.
+constexpr int kThreads = 256;
 constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
 /// `entry` is the state from which a subsequence was last decoded, `exit` the state at its end,
@@ -89,7 +94,7 @@ __global__ void __launch_bounds__(kSubsequences) sync_kernel(Chain chain) {
 }
 
 /// `through[sub]`: blocks and pairs of the cursor up to the end of the subsequence.
-__global__ void __launch_bounds__(tuning::kThreads)
+__global__ void __launch_bounds__(kThreads)
     write_points_kernel(Chain chain, const ChainSums* through) {
   const std::int64_t sub = grid_thread();
   const HuffmanSyncArgs& a = chain.a;
@@ -126,15 +131,15 @@ Status huffman_sync_cuda(const HuffmanSyncArgs& a, Exec& exec) {
   const std::size_t state_bytes = static_cast<std::size_t>(a.sync_count) * sizeof *chain.entry;
   ZR_CUDA_TRY(cudaMemsetAsync(chain.entry, 0xFF, state_bytes, stream));
   ZR_CUDA_TRY(cudaMemsetAsync(chain.exit, 0xFF, state_bytes, stream));
-  for (int round = 0; round <= tuning::kSyncRounds; ++round)
+  for (int round = 0; round <= kRounds; ++round)
     ZR_LAUNCH(sync_kernel, static_cast<unsigned>(chain.chunks), kSubsequences, stream, chain);
   // One CTA alone leaves no entry that is not the exit before it. Streams of encoders leave it
   // nothing to do; bits that are made not to synchronise take as long as decoding them one after
   // another.
   ZR_LAUNCH(sync_kernel, 1, kSubsequences, stream, chain);
   ZR_CUDA_TRY(scan(temp, temp_bytes, through));
-  ZR_LAUNCH(write_points_kernel, grid_size(a.sync_count, tuning::kThreads), tuning::kThreads,
-            stream, chain, through);
+  ZR_LAUNCH(write_points_kernel, grid_size(a.sync_count, kThreads), kThreads, stream, chain,
+            through);
   return Status::ok();
 }
 

@@ -1,34 +1,33 @@
-// Optimal code tables from statistics, for all frames of a launch.
+// Optimal code tables from statistics, and tables of the host in the same form.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/optimal_huffman.cuh"
 
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/stages/optimal_huffman.cuh"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 namespace {
 
 __global__ void __launch_bounds__(optimal_huffman::kThreads)
-    optimal_huffman_kernel(OptimalHuffmanArgs a) {
+    optimal_huffman_kernel(const SymbolCounts* counts, HuffmanSpec* specs,
+                           HuffmanEncodeTables* tables) {
   __shared__ optimal_huffman::Shared s;
   const unsigned table = blockIdx.x, symbol = threadIdx.x;
   optimal_huffman::start_table(s);
-  wait_for_previous_kernel();
-  if (is_skipped(a.skip)) return;
   const optimal_huffman::Table built =
-      optimal_huffman::build_table(s, a.counts[blockIdx.y].count[table][symbol]);
-  optimal_huffman::store_spec(s, built, a.specs[blockIdx.y * kEncodeTables + table]);
-  HuffmanEncodeTables& tables = a.tables[blockIdx.y];
-  tables.code[table][symbol] = built.own.code;
-  tables.bits[table][symbol] = static_cast<std::uint8_t>(built.own.bits);
+      optimal_huffman::build_table(s, counts->count[table][symbol]);
+  optimal_huffman::store_spec(s, built, specs[table]);
+  tables->code[table][symbol] = built.own.code;
+  tables->bits[table][symbol] = static_cast<std::uint8_t>(built.own.bits);
 }
 
 }  // namespace
 
-Status optimal_huffman_cuda(const OptimalHuffmanArgs& args, Exec& exec) {
-  const LaunchShape shape{kEncodeTables, optimal_huffman::kThreads, 0, args.frames};
-  ZR_CUDA_TRY(launch_behind(optimal_huffman_kernel, shape, stream_of(exec), args));
+Status optimal_huffman_cuda(const SymbolCounts* counts, HuffmanSpec* specs,
+                            HuffmanEncodeTables* tables, Exec& exec) {
+  ZR_LAUNCH(optimal_huffman_kernel, kEncodeTables, optimal_huffman::kThreads, stream_of(exec),
+            counts, specs, tables);
   return Status::ok();
 }
 

@@ -3,11 +3,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <limits>
+#include <string>
+
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/step_probe.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 
@@ -34,18 +39,133 @@ class StagedEncoder {
  public:
   /// Enqueues all stages; `frame` is device memory. `probe` may be empty.
   Status enqueue(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
-                 const StepProbe& probe = {});
+                 const StepProbe& probe = {}) {
+    ZR_TRY(check_size(setup.layout));
+    ZR_TRY(reserve(setup));
+    ZR_TRY(upload_tables(setup, stream));
+    Exec exec = cuda_exec(stream, scratch_);
+    ZR_TRY(make_planes(setup, frame, exec, probe));
+    ZR_TRY(make_symbols(setup, exec, probe));
+    ZR_TRY(make_tables(setup, exec, probe));
+    ZR_TRY(make_bits(setup, exec, probe));
+    return announce(probe, "");
+  }
 
   const StagedEncodeArrays& arrays() const noexcept { return arrays_; }
 
  private:
-  Status reserve(const EncodeSetup& setup);
-  Status upload_tables(const EncodeSetup& setup, cudaStream_t stream);
+  /// Symbols are counted in 32 bits.
+  static Status check_size(const ScanLayout& layout) {
+    if (layout.blocks() <= std::numeric_limits<std::uint32_t>::max() / kBlockSize)
+      return Status::ok();
+    return Status(Errc::out_of_memory,
+                  "the CUDA backend codes 67 million blocks of a frame at most, this one has " +
+                      std::to_string(layout.blocks()));
+  }
+
+  Status reserve(const EncodeSetup& setup) {
+    const std::int64_t blocks = setup.layout.blocks(), intervals = setup.layout.intervals();
+    packed_capacity_ = max_packed_bytes(blocks, intervals);
+    scan_capacity_ = max_stuffed_bytes(packed_capacity_, intervals);
+    std::int64_t plane_bytes[kMaxComponents] = {};
+    if (!setup.planes_are_components)
+      for (int c = 0; c < setup.layout.components; ++c) {
+        const auto& component = setup.layout.component[c];
+        plane_bytes[c] = std::int64_t{plane_stride(component)} * component.height;
+      }
+    return memory_.carve(
+        scratch_array(planes_[0], plane_bytes[0]), scratch_array(planes_[1], plane_bytes[1]),
+        scratch_array(planes_[2], plane_bytes[2]), scratch_array(counts_, 1),
+        scratch_array(divisors_, 1), scratch_array(tune_, 1), scratch_array(arrays_.tables, 1),
+        scratch_array(arrays_.specs, kEncodeTables), scratch_array(arrays_.zz, blocks * kBlockSize),
+        scratch_array(arrays_.diff, blocks), scratch_array(arrays_.symbols, blocks * kBlockSize),
+        scratch_array(arrays_.block_first_symbol, blocks + 1),
+        scratch_array(arrays_.code, blocks * kBlockSize),
+        scratch_array(arrays_.code_bits, blocks * kBlockSize),
+        scratch_array(arrays_.packed, packed_capacity_),
+        scratch_array(arrays_.interval_first_byte, intervals + 1),
+        scratch_array(arrays_.interval_bits, intervals),
+        scratch_array(arrays_.scan, scan_capacity_), scratch_array(arrays_.scan_bytes, 1));
+  }
+
+  Status upload_tables(const EncodeSetup& setup, cudaStream_t stream) {
+    // From pageable memory the call returns when the source has been read.
+    constexpr cudaMemcpyKind kUp = cudaMemcpyHostToDevice;
+    ZR_CUDA_TRY(cudaMemcpyAsync(divisors_, &setup.divisors, sizeof setup.divisors, kUp, stream));
+    ZR_CUDA_TRY(cudaMemcpyAsync(tune_, &setup.tune, sizeof setup.tune, kUp, stream));
+    if (setup.huffman != HuffmanTables::optimal)
+      ZR_TRY(upload_huffman(*setup.fixed_specs, arrays_.specs, arrays_.tables, stream));
+    return Status::ok();
+  }
+
   Status make_planes(const EncodeSetup& setup, const ConstFrameView& frame, Exec& exec,
-                     const StepProbe& probe);
-  Status make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
-  Status make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
-  Status make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe);
+                     const StepProbe& probe) {
+    const ScanLayout& layout = setup.layout;
+    if (setup.planes_are_components) {
+      for (int c = 0; c < layout.components; ++c) {
+        const auto p = static_cast<std::size_t>(c);
+        arrays_.plane[c] = {frame.data[p], frame.stride_bytes[p], layout.component[c].width,
+                            layout.component[c].height};
+      }
+      return Status::ok();
+    }
+    ColorSubsampleArgs args{frame, layout.components, setup.h_max, setup.v_max, {},
+                            0,     frame.height};
+    for (int c = 0; c < layout.components; ++c) {
+      const auto& component = layout.component[c];
+      const std::int32_t stride = plane_stride(component);
+      args.plane[c] = {planes_[c], stride, stride, component.height};
+      arrays_.plane[c] = {planes_[c], stride, stride, component.height};
+    }
+    ZR_TRY(announce(probe, "color_subsample"));
+    return color_subsample_cuda(args, exec);
+  }
+
+  Status make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
+    const ScanLayout& layout = setup.layout;
+    ZR_TRY(announce(probe, "fdct_quant"));
+    FdctQuantArgs transform{layout, {}, divisors_, 0, layout.mcus(), arrays_.zz, nullptr};
+    if (setup.tune.active()) transform.tune = tune_;
+    std::copy_n(arrays_.plane, layout.components, transform.plane);
+    ZR_TRY(fdct_quant_cuda(transform, exec));
+    ZR_TRY(announce(probe, "dc_diff"));
+    ZR_TRY(dc_diff_cuda({layout, 0, layout.mcus(), arrays_.zz, arrays_.diff}, exec));
+    ZR_TRY(announce(probe, "zero_run"));
+    return zero_run_cuda({layout, layout.blocks(), arrays_.zz, arrays_.diff, arrays_.symbols,
+                          arrays_.block_first_symbol},
+                         exec);
+  }
+
+  Status make_tables(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
+    if (setup.huffman != HuffmanTables::optimal) return Status::ok();
+    const std::int64_t blocks = setup.layout.blocks();
+    ZR_TRY(announce(probe, "symbol_histogram"));
+    ZR_CUDA_TRY(cudaMemsetAsync(counts_, 0, sizeof(SymbolCounts), stream_of(exec)));
+    ZR_TRY(symbol_histogram_cuda(
+        {arrays_.symbols, arrays_.block_first_symbol + blocks, blocks * kBlockSize, counts_},
+        exec));
+    ZR_TRY(announce(probe, "optimal_huffman"));
+    return optimal_huffman_cuda(counts_, arrays_.specs, arrays_.tables, exec);
+  }
+
+  Status make_bits(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
+    const std::int64_t blocks = setup.layout.blocks(), intervals = setup.layout.intervals();
+    ZR_TRY(announce(probe, "huffman_encode"));
+    ZR_TRY(
+        huffman_encode_cuda({arrays_.symbols, arrays_.block_first_symbol + blocks,
+                             blocks * kBlockSize, arrays_.tables, arrays_.code, arrays_.code_bits},
+                            exec));
+    const std::int64_t interval_blocks = setup.layout.interval_mcus() * setup.layout.blocks_per_mcu;
+    ZR_TRY(announce(probe, "bit_pack"));
+    ZR_TRY(bit_pack_cuda(
+        {blocks, interval_blocks, arrays_.block_first_symbol, arrays_.code, arrays_.code_bits,
+         arrays_.packed, packed_capacity_, arrays_.interval_first_byte, arrays_.interval_bits},
+        exec));
+    ZR_TRY(announce(probe, "byte_stuff"));
+    return byte_stuff_cuda({arrays_.packed, arrays_.interval_first_byte, intervals, 0, intervals,
+                            arrays_.scan, scan_capacity_, arrays_.scan_bytes},
+                           exec);
+  }
 
   Scratch scratch_;  // of the stages
   Scratch memory_;   // of all that follow, in device memory

@@ -1,8 +1,16 @@
-// The table of all CUDA stages (target zerorun_stages), for tests. The product calls single stages.
+// What this room offers: the table of all CUDA stages (target zerorun_stages), for tests, and what
+// the product calls besides single stages.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
 #include "codec/pipeline/stage_table.hpp"
+#include "codec/syntax/huffman_spec.hpp"
 
 namespace zerorun {
 
@@ -12,5 +20,31 @@ inline const StageTable& cuda_stages() {
 #undef ZR_STAGE_FUNCTION
   return kTable;
 }
+
+// color_subsample for many frames by one kernel.
+
+/// From the planes of a frame to those of another, in bytes; 8 divides them.
+struct PlaneOffsets {
+  std::int64_t of[kMaxComponents];
+};
+
+/// As color_subsample_cuda() for each of the frames, which have the shape of `args.frame`. The
+/// planes of the next frame lie `step` behind those of the one before.
+Status color_subsample_frames(const ColorSubsampleArgs& args,
+                              std::span<const ConstFrameView> frames, const PlaneOffsets& step,
+                              cudaStream_t stream);
+
+// Code tables in device memory: optimal ones from the statistics, so that no frame waits for the
+// host, and fixed ones.
+
+/// All pointers are device memory. `specs`, [kEncodeTables]: what optimal_huffman_spec() gives;
+/// `tables`: what fill_encode_table() makes of them. Asynchronous on exec.stream.
+Status optimal_huffman_cuda(const SymbolCounts* counts, HuffmanSpec* specs,
+                            HuffmanEncodeTables* tables, Exec& exec);
+
+/// Sends tables of the host in the same form: specs[kEncodeTables] and one `tables`. Returns when
+/// `from` has been read.
+Status upload_huffman(const std::array<HuffmanSpec, kEncodeTables>& from, HuffmanSpec* specs,
+                      HuffmanEncodeTables* tables, cudaStream_t stream);
 
 }  // namespace zerorun

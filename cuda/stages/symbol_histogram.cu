@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/symbol_histogram.hpp"
 
+#include <bit>
+
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/symbol_word.cuh"
 
 namespace zerorun {
 namespace {
@@ -17,8 +18,9 @@ __global__ void __launch_bounds__(kThreads) symbol_histogram_kernel(SymbolHistog
   for (int i = static_cast<int>(threadIdx.x); i < kBins; i += kThreads) counts[i] = 0;
   __syncthreads();
   const std::int64_t total = *a.symbol_total;
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(a.symbols);  // a load for each
   for (std::int64_t i = grid_thread(); i < total; i += grid_threads()) {
-    const Symbol symbol = load_symbol(a.symbols + i);
+    const auto symbol = std::bit_cast<Symbol>(words[i]);
     atomicAdd(counts + symbol.table * 256 + symbol.rrrrssss, 1u);
   }
   __syncthreads();

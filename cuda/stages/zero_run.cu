@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/zero_run.hpp"
 
+#include <bit>
+
 #include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/symbol_word.cuh"
 #include "cuda/base/warp.cuh"
 
 namespace zerorun {
@@ -59,6 +60,11 @@ __global__ void __launch_bounds__(kThreads)
   if (grid_thread() == 0) symbol_count[blocks] = 0;
 }
 
+/// By one store.
+__device__ void put(Symbol* out, Symbol symbol) {
+  *reinterpret_cast<std::uint32_t*>(out) = std::bit_cast<std::uint32_t>(symbol);
+}
+
 __global__ void __launch_bounds__(kThreads) scatter_kernel(const __grid_constant__ ZeroRunArgs a) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (std::int64_t b = grid_thread() / 32; b < a.blocks; b += grid_threads() / 32) {
@@ -68,11 +74,11 @@ __global__ void __launch_bounds__(kThreads) scatter_kernel(const __grid_constant
     const int ac_table = 2 + component.ac_table;
     Symbol* out = a.symbols + a.block_first_symbol[b];
     if (lane == 0)
-      store_symbol(out, make_symbol(0, a.diff[b], component.dc_table));
+      put(out, make_symbol(0, a.diff[b], component.dc_table));
     else if (symbols.emitted(lane))
-      store_symbol(out + symbols.rank(lane), symbols.symbol(lane, ac_table));
+      put(out + symbols.rank(lane), symbols.symbol(lane, ac_table));
     if (symbols.emitted(lane + 32))
-      store_symbol(out + symbols.rank(lane + 32), symbols.symbol(lane + 32, ac_table));
+      put(out + symbols.rank(lane + 32), symbols.symbol(lane + 32, ac_table));
   }
 }
 

@@ -567,9 +567,8 @@ Result<RunSteps> open_fused_decoder(const Setting& setting, int device) {
   SharedDeviceFrames frames;
   ZR_TRY(store(HostData::make(setting, HostMemory::pinned), data));
   ZR_TRY(store(DeviceFrames::overlaid(setting.frames, device), frames));
-  ZR_TRY(store(make_step_decoder(StepWay::cuda_fused, decode_params(Backend::cuda, device),
-                                 setting.frames.view(0)),
-               decoder));
+  ZR_TRY(
+      store(make_step_decoder(StepWay::cuda_fused, decode_params(Backend::cuda, device)), decoder));
   const RunSteps decode = [=](std::size_t index, std::vector<StepTime>& steps) {
     return decoder->decode(data->stream(index), frames->view(index), steps);
   };

@@ -160,7 +160,7 @@ Result<RunSteps> open_decoder(const Setting& setting, StepWay way, DecodeParams 
                               SharedHostData data) {
   const ConstFrameView like = setting.frames.view(0);
   std::shared_ptr<StepDecoder> decoder;
-  ZR_TRY(store(make_step_decoder(way, params, like), decoder));
+  ZR_TRY(store(make_step_decoder(way, params), decoder));
   auto out = std::make_shared<Frame>(data->memory());
   ZR_TRY(out->reshape(like.format, like.width, like.height));
   return RunSteps([=](std::size_t index, std::vector<StepTime>& steps) {

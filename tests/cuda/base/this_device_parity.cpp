@@ -25,18 +25,13 @@ TEST_F(ThisDeviceParity, HasTheLimitsOfItsCapability) {
     GTEST_SKIP() << "nothing is known of capability " << real.capability;
   DeviceLimits expected = limits_of_capability(real.capability);
   expected.processors = real.processors;
-  expected.l2_bytes = real.l2_bytes;
-  expected.memory_bytes = real.memory_bytes;
   int code = 0;
   ASSERT_EQ(architecture_of_code(code), cudaSuccess);
   EXPECT_GE(code, kCapabilities[0]);
   EXPECT_LE(code, real.capability);
-  expected.asynchronous_copies = code >= 80;
   expected.programmatic_launches = code >= 90;
   EXPECT_TRUE(real == expected);
   EXPECT_GT(real.processors, 0u);
-  EXPECT_GT(real.l2_bytes, 0u);
-  EXPECT_GT(real.memory_bytes, 0u);
 }
 
 TEST_F(ThisDeviceParity, IsWhatItIsUnlessATestPretends) {

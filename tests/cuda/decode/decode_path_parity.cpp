@@ -427,7 +427,7 @@ TEST_F(DecodePathParity, OnlySoundScansAreRemembered) {
   const Jpeg sound = encode(drawn(1920, 1080, checkers), params_of(97));
   Jpeg damaged = sound;
   damaged.resize(damaged.size() - damaged.size() / 16);
-  const auto decoder = make_fused_step_decoder({});
+  const auto decoder = make_cuda_step_decoder({}, false);
   ASSERT_TRUE(decoder);
   EXPECT_EQ(synchronisations(**decoder, damaged), 2) << "another picture is needed";
   EXPECT_EQ(synchronisations(**decoder, sound), 2) << "a damaged scan was remembered";
@@ -442,7 +442,7 @@ TEST_F(DecodePathParity, TheStagedDecoderRefusesDamage) {
     const Jpeg sound = encode(Content::photo, 640, 480, params_of(90, restart));
     const TestFrame expected = decoded_by_cpu(sound);
     TestFrame found = empty_frame(sound);
-    const auto decoder = make_staged_step_decoder({}, expected.view());
+    const auto decoder = make_cuda_step_decoder({}, true);
     ASSERT_TRUE(decoder) << decoder.status().message();
     // The end of the scan, or of its second interval, is missing.
     Jpeg damaged = sound;

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/base/tuning.hpp"
+#include "cuda/stages/huffman_sync.cuh"
 #include "tests/cuda/decode/staged_scan.hpp"
 #include "tests/cuda/decode/random_scan.hpp"
 #include "tests/support/encode_params.hpp"
@@ -35,7 +35,7 @@ Faults compare(const CleanScan& scan) {
   const FastScan fast = decode_fast(scan);
   const char* const wrong = contradiction(stages, fast);
   EXPECT_EQ(wrong, nullptr) << wrong << ", faults " << std::hex << fast.faults;
-  for (const std::int32_t bits : {32, tuning::kSubsequenceBits}) {
+  for (const std::int32_t bits : {32, kSyncSubsequenceBits}) {
     const char* const staged = staged_contradiction(scan, stages, bits);
     EXPECT_EQ(staged, nullptr) << "the staged decoder: " << staged;
   }

@@ -1,6 +1,6 @@
 // CPU and CUDA make the same component planes of every pixel format and sampling.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/color_subsample.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // The device builds the same optimal tables as the host.
 // SPDX-License-Identifier: MIT
-#include "cuda/stages/optimal_huffman.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -17,7 +17,7 @@ void expect_same_tables(const SymbolCounts& counts) {
   DeviceArray<HuffmanEncodeTables> d_tables(1);
   CudaRunner run;
   const Status status =
-      optimal_huffman_cuda({d_counts.data(), d_specs.data(), d_tables.data()}, run.exec());
+      optimal_huffman_cuda(d_counts.data(), d_specs.data(), d_tables.data(), run.exec());
   ASSERT_TRUE(status) << status.message();
   const auto specs = d_specs.to_host();
   const auto tables = d_tables.to_host();

@@ -1,11 +1,8 @@
 // Makes, keeps and evicts the CUDA graphs of LaunchGraphs and of LaunchChain.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/launch_graphs.hpp"
+#include "cuda/base/launch_chain.hpp"
 
 #include <algorithm>
-
-#include "cuda/base/check.hpp"
-#include "cuda/base/launch_chain.hpp"
 
 namespace zerorun {
 namespace {
@@ -147,9 +144,7 @@ cudaError_t LaunchChain::launch() {
 cudaError_t LaunchChain::launch_singly() {
   const KnownDevice* device = nullptr;
   if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute attribute = behind_attribute();
   for (std::size_t i = 0; i < count_; ++i) {
     Kernel& kernel = kernels_[i];
     const cudaLaunchConfig_t config =

@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/reports.hpp"
-#include "apps/common/signals.hpp"
 #include "apps/sandbox/sandbox.hpp"
 #include "zerorun/io.hpp"
 #include "zerorun/status.hpp"

@@ -16,12 +16,10 @@
 #include "apps/bench/options.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/options.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 
 #include <CLI/CLI.hpp>
 

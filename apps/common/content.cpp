@@ -14,11 +14,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 

@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/zerorun.hpp"

@@ -5,9 +5,8 @@
 
 #include <cctype>
 
-#include "apps/common/console.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 
 namespace zerorun::app {
 

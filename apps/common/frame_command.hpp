@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "apps/common/device_choice.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/common/step_meter.hpp"
 #include "apps/shards/split.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
 #include "codec/api/device_set.hpp"
 #include "codec/base/device_name.hpp"
 #include "zerorun/backend.hpp"

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/process.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun::app {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/options.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/step_meter.hpp"
 #include "apps/common/figures.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/step_meter.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/content.hpp"
 

@@ -12,16 +12,14 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/frame_pipeline.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/text.hpp"
-#include "apps/shards/shard_set.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/manifest.hpp"
+#include "apps/shards/shard_set.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 

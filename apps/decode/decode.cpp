@@ -12,15 +12,12 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/content.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/frame_command.hpp"
-#include "apps/common/options.hpp"
-#include "apps/common/inputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"

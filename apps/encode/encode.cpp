@@ -14,15 +14,12 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/content.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"

@@ -8,10 +8,9 @@
 #include <cmath>
 #include <utility>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app {

@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/options.hpp"
 #include "apps/common/option_kinds.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/play/session.hpp"
 
 namespace zerorun::app {

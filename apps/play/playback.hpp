@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/common/console.hpp"
+#include "apps/common/process.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
 
 extern "C" const char* zerorun_load_sdl();  // .cmake/load_at_run_time.cmake
 

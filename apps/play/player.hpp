@@ -17,11 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/console.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/signals.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "apps/play/overlay.hpp"
 #include "apps/play/playback.hpp"
 #include "apps/play/screen.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/common/inputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "codec/arith/color.hpp"
 

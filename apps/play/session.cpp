@@ -11,10 +11,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/common/console.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/signals.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/frame_distance.hpp"
 #include "codec/base/try.hpp"
 

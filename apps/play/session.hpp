@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "zerorun/frame.hpp"
 

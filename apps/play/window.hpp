@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "apps/common/failure.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/process.hpp"
 
 namespace zerorun::app {
 

@@ -21,8 +21,7 @@
 #include <system_error>
 #include <vector>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/sandbox/kernel_rights.hpp"
 #include "zerorun/content.hpp"

@@ -14,10 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/console.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_set.hpp"
 #include "codec/base/folder_names.hpp"

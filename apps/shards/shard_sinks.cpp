@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"

@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/manifest.hpp"
 #include "apps/shards/shard_set.hpp"

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/cuda_device.hpp"
 
 namespace zerorun::app {

@@ -244,7 +244,7 @@ Command add_bench(CLI::App& program) {
   return [options, command] {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
-    console::set_verbosity(options->quiet, false);
+    if (options->quiet) console::be_quiet();
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

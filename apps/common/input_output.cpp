@@ -2,7 +2,6 @@
 #include "apps/common/input_output.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +16,6 @@
 #include "apps/shards/hash.hpp"
 
 namespace zerorun::app {
-
 std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
                                                     const io::SourceOptions& options) {
   auto packets = io::open_packets(input, options);
@@ -27,10 +25,9 @@ std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
 }
 
 bool is_read_once(const InputOptions& input) {
-  struct stat info {};
+  std::error_code ignored;
   return input.name == "-" || io::is_address(input.name) ||
-         (::stat(input.name.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
-          !S_ISDIR(info.st_mode));
+         std::filesystem::is_other(input.name, ignored);
 }
 
 bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept {
@@ -209,13 +206,12 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output) {
   const char* const kind = output_is_jpeg ? "jpg" : io::features().opencv ? "png" : "ppm";
-  io::Location complete = io::complete_output(output_location(input, output), input, kind);
-  output.name = complete.name;
-  output.names = std::move(complete.names);
+  output.start_number = input.start_number;
+  static_cast<io::Location&>(output) = io::complete_output(output, input, kind);
   input.subfolders = output.keep_tree;
-  input.first_page_only = input.page == 0 && input.range.first == 0 && input.range.last < 0 &&
-                          is_single_image(output_location(input, output));
-  const bool is_named = io::has_name_word(complete);
+  input.first_page_only =
+      input.page == 0 && input.range.first == 0 && input.range.last < 0 && is_single_image(output);
+  const bool is_named = io::has_name_word(output);
   if (output.keep_tree && !is_named && output.names.empty())
     fail(Exit::usage, "--keep-tree needs an OUTPUT with names: a folder, or a pattern with {name}");
   if (is_named && input.missing == io::MissingFrames::hold)
@@ -237,49 +233,19 @@ void apply_format_option(const std::string& format, bool output_is_jpeg, InputOp
   }
 }
 
-io::Location output_location(const InputOptions& input, const OutputOptions& output) {
-  return {output.name, output.format, input.start_number, output.names};
-}
-
-std::string output_kind(const io::Location& output) {
-  std::string word = output.format;
-  if (word.empty()) {
-    const auto slash = output.name.rfind('/');
-    const auto dot = output.name.rfind('.');
-    if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
-      word = output.name.substr(dot + 1);
-  }
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return word;
-}
-
-bool is_container(const io::Location& output) {
-  return !io::is_measuring_output(output) && output.name != "-" &&
-         is_one_of(output_kind(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
-}
-
-bool keeps_times(const io::Location& output) {
-  return is_container(output) && output_kind(output) != "avi";
-}
-
 bool is_images(const io::Location& output) {
   return !io::is_measuring_output(output) &&
-         is_one_of(output_kind(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
-                                         "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
+         is_one_of(io::format_of(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp",
+                                           "webp", "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
 bool is_frame_output(const io::Location& output) {
-  return is_one_of(output_kind(output), {"y4m", "yuv", "raw", "rgb", "png", "tif", "tiff", "bmp",
-                                         "webp", "pnm", "ppm", "pgm"});
-}
-
-bool is_pattern(const std::string& name) {
-  return io::numbered_path({name, {}, {}}, 0).has_value();
+  return is_one_of(io::format_of(output), {"y4m", "yuv", "raw", "rgb", "png", "tif", "tiff", "bmp",
+                                           "webp", "pnm", "ppm", "pgm"});
 }
 
 bool is_single_image(const io::Location& output) {
-  return is_images(output) && output.name != "-" && !is_pattern(output.name) &&
+  return is_images(output) && output.name != "-" && !is_pattern(output) &&
          !io::has_name_word(output);
 }
 

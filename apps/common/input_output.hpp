@@ -127,21 +127,25 @@ class Verifier {
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output);
 
-io::Location output_location(const InputOptions& input, const OutputOptions& output);
-
-/// The format of the option, else the extension, in lower case: "mov", "png"; "" if there is none.
-std::string output_kind(const io::Location& output);
 /// MOV, MP4, MKV, AVI: they hold pictures of one size, time stamps and sound.
-bool is_container(const io::Location& output);
+inline bool is_container(const io::Location& output) { return !io::container_of(output).empty(); }
 /// MOV, MP4, MKV: the time of every frame.
-bool keeps_times(const io::Location& output);
+inline bool keeps_times(const io::Location& output) {
+  return is_container(output) && io::container_of(output) != "avi";
+}
+/// MOV, MP4: how pictures are turned for display, for readers that look there alone.
+inline bool has_display_matrix(const io::Location& output) {
+  return keeps_times(output) && io::container_of(output) != "matroska";
+}
 /// A picture or a numbered sequence of pictures, which hold no times.
 bool is_images(const io::Location& output);
 /// What `decode` writes: pictures, YUV4MPEG2, raw video.
 bool is_frame_output(const io::Location& output);
 
 /// True for a name with a number in it: %d, %05d or ####.
-bool is_pattern(const std::string& name);
+inline bool is_pattern(const io::Location& output) {
+  return io::numbered_path(output, 0).has_value();
+}
 /// True if it holds one picture only.
 bool is_single_image(const io::Location& output);
 

@@ -47,21 +47,15 @@ void choose_cpu(const std::string& word) {
 
 void add_device_options(CLI::App& app, DeviceOptions& device) {
   app.option_defaults()->group("Device");
-  const auto read = [&device](const std::string& text) {
-    const auto parsed = parse_device_names(text);
-    if (!parsed)
-      throw CLI::ValidationError(
-          "--device",
-          "'" + text + "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
-    static_cast<DeviceName&>(device) = *parsed;
+  const auto parse = [&device](const std::string& text) {
     device.is_index_named = text.find(':') != std::string::npos;
+    return parse_device_names(text);
   };
-  app.add_option_function<std::string>(
-         "--device", read,
-         "Where frames are coded; all devices give the same bytes. auto: a GPU if usable and worth "
-         "its start of 0.3 s, else the CPU (-v says why). cuda: a GPU, else exit 5. cuda:0,2 and "
-         "cuda:all: several for one stream; if one fails, the others go on")
-      ->type_name("auto|cpu|cuda[:N,...|:all]")
+  add_parsed(app, "--device", static_cast<DeviceName&>(device), parse, "auto|cpu|cuda[:N,...|:all]",
+             "auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all",
+             "Where frames are coded; all devices give the same bytes. auto: a GPU if usable and "
+             "worth its start of 0.3 s, else the CPU (-v says why). cuda: a GPU, else exit 5. "
+             "cuda:0,2 and cuda:all: several for one stream; if one fails, the others go on")
       ->default_str("auto");
   app.add_option_function<std::string>(
          "--cpu", choose_cpu,
@@ -97,21 +91,14 @@ void find_all_devices(DeviceOptions& device) {
     fail(Exit::device, status.message());
 }
 
-std::optional<std::string> first_visible(const char* visible) {
-  if (visible == nullptr) return "0";
-  const std::string_view all = visible;
-  const std::size_t comma = all.find(',');
-  if (comma == all.npos) return std::nullopt;
-  return std::string(all.substr(0, comma));
-}
-
 void hide_unused_devices(const DeviceOptions& device) {
   if (device.backend == Backend::cpu || device.index != 0 || !device.list.empty() ||
       device.all_devices)
     return;
-  constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
-  if (const auto first = first_visible(std::getenv(kVariable)))
-    ::setenv(kVariable, first->c_str(), 1);
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string all = visible == nullptr ? "0," : visible;
+  if (const std::size_t comma = all.find(','); comma != all.npos)
+    ::setenv("CUDA_VISIBLE_DEVICES", all.substr(0, comma).c_str(), 1);
 }
 
 std::vector<int> coder_devices(Backend backend, const DeviceOptions& device) {
@@ -267,9 +254,10 @@ void add_output_options(CLI::App& app, OutputOptions& output, const std::string&
                "the same ones");
 }
 
-void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details) {
-  auto* option = app.add_flag("--quiet", quiet, "Print nothing but errors to stderr");
-  app.add_flag("-v,--verbose", verbose, details)->excludes(option);
+void add_console_options(CLI::App& app, const std::string& details) {
+  CLI::Option* quiet =
+      app.add_flag_callback("--quiet", console::be_quiet, "Print nothing but errors to stderr");
+  app.add_flag_callback("-v,--verbose", console::be_verbose, details)->excludes(quiet);
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& progress) {
@@ -291,8 +279,7 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
              stats_columns)
       ->type_name("FILE");
   add_progress_option(app, report.progress);
-  add_console_options(app, report.quiet, report.verbose,
-                      "Say what is read, how it is coded, and what was unusual");
+  add_console_options(app, "Say what is read, how it is coded, and what was unusual");
 }
 
 Region parse_crop(const std::string& text) {
@@ -423,10 +410,6 @@ class HelpFormatter : public CLI::Formatter {
     return two_columns(option_names(option), text);
   }
 
-  std::string make_subcommand(const CLI::App* command) const override {
-    return two_columns(command->get_name(), command->get_description());
-  }
-
  private:
   std::string common_options(const CLI::App* app) const {
     std::string lines = "\nCommon options:\n";
@@ -449,7 +432,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string commands(const CLI::App* app) const {
     std::string out = "\nSubcommands:\n";
     for (const CLI::App* command : app->get_subcommands({}))
-      if (!command->get_group().empty()) out += make_subcommand(command);
+      if (!command->get_group().empty())
+        out += two_columns(command->get_name(), command->get_description());
     return out;
   }
 

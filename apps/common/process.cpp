@@ -42,10 +42,8 @@ void print_line(std::string_view prefix, std::string_view text) {
 
 }  // namespace
 
-void set_verbosity(bool quiet, bool verbose) noexcept {
-  g_quiet = quiet;
-  g_verbose = verbose;
-}
+void be_quiet() noexcept { g_quiet = true; }
+void be_verbose() noexcept { g_verbose = true; }
 bool is_quiet() noexcept { return g_quiet; }
 
 bool stderr_is_terminal() noexcept { return isatty(fileno(g_messages)) == 1; }

@@ -14,7 +14,8 @@
 namespace zerorun::app::console {
 
 /// --quiet and --verbose; errors are always shown.
-void set_verbosity(bool quiet, bool verbose) noexcept;
+void be_quiet() noexcept;
+void be_verbose() noexcept;
 bool is_quiet() noexcept;
 
 bool stderr_is_terminal() noexcept;

@@ -18,7 +18,8 @@ nlohmann::json g_failed_event;
 
 ProgressMode resolve(const ReportOptions& options) {
   if (options.progress != ProgressMode::automatic) return options.progress;
-  return console::stderr_is_terminal() && !options.quiet ? ProgressMode::plain : ProgressMode::none;
+  return console::stderr_is_terminal() && !console::is_quiet() ? ProgressMode::plain
+                                                               : ProgressMode::none;
 }
 
 /// To three decimals: a nanosecond.
@@ -114,22 +115,12 @@ void print_failed_event(int exit_code, const std::string& sentence) {
   console::machine(json_text(event));
 }
 
-StatsFile::StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
-                     bool with_psnr)
-    : file_(path, overwrite),
-      command_(std::move(command)),
-      is_json_(is_json),
-      with_psnr_(with_psnr) {
-  if (!is_json_) facts_.emplace(path + ".json", overwrite);
-}
-
-std::unique_ptr<StatsFile> StatsFile::open(const std::string& path, bool overwrite,
-                                           const std::string& command, bool with_psnr) {
-  if (path.empty()) return nullptr;
-  const bool is_json = path.ends_with(".json");
-  if (!is_json && !path.ends_with(".csv"))
+StatsFile::StatsFile(const std::string& path, bool overwrite, std::string command, bool with_psnr)
+    : is_json_(path.ends_with(".json")), with_psnr_(with_psnr), command_(std::move(command)) {
+  if (!is_json_ && !path.ends_with(".csv"))
     fail(Exit::usage, path + ": the name of a stats file ends in .json or .csv");
-  return std::unique_ptr<StatsFile>(new StatsFile(path, overwrite, command, is_json, with_psnr));
+  file_.emplace(path, overwrite);
+  if (!is_json_) facts_.emplace(path + ".json", overwrite);
 }
 
 void StatsFile::begin(nlohmann::ordered_json header) {
@@ -141,16 +132,16 @@ void StatsFile::begin(nlohmann::ordered_json header) {
   if (is_json_) {
     std::string text = json_text(head, 2);
     text.erase(text.rfind('\n'));  // without the closing brace: the frames follow
-    file_.write(text + ",\n  \"frames\": [");
+    file_->write(text + ",\n  \"frames\": [");
     return;
   }
   head_ = std::move(head);
-  file_.write("index,pts,bytes,");
-  file_.write(command_ + "_us");
-  if (with_psnr_) file_.write(",psnr,psnr_0,psnr_1,psnr_2");
-  if (command_ == "decode") file_.write(",concealed_intervals,cpu_scans");
-  if (command_ == "encode") file_.write(",gpu_us,quality,thrift,codings,reached");
-  file_.write("\n");
+  file_->write("index,pts,bytes,");
+  file_->write(command_ + "_us");
+  if (with_psnr_) file_->write(",psnr,psnr_0,psnr_1,psnr_2");
+  if (command_ == "decode") file_->write(",concealed_intervals,cpu_scans");
+  if (command_ == "encode") file_->write(",gpu_us,quality,thrift,codings,reached");
+  file_->write("\n");
 }
 
 void StatsFile::add(const FrameRecord& record) {
@@ -175,7 +166,7 @@ void StatsFile::add_json(const FrameRecord& record) {
       row["reached"] =
           std::isinf(*coding->reached) ? nlohmann::json() : nlohmann::json(*coding->reached);
   }
-  file_.write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
+  file_->write(fmt::format("{}\n    {}", first_ ? "" : ",", json_text(row)));
 }
 
 void StatsFile::add_csv(const FrameRecord& record) {
@@ -193,18 +184,18 @@ void StatsFile::add_csv(const FrameRecord& record) {
     row += fmt::format(",{},{},{},{}", coding->quality ? fmt::format("{}", *coding->quality) : "",
                        coding->thrift, coding->codings,
                        coding->reached ? fmt::format("{}", *coding->reached) : "");
-  file_.write(row + "\n");
+  file_->write(row + "\n");
 }
 
 void StatsFile::finish(const nlohmann::json& summary) {
   if (is_json_) {
-    file_.write("\n  ],\n  \"summary\": " + json_text(summary) + "\n}\n");
+    file_->write("\n  ],\n  \"summary\": " + json_text(summary) + "\n}\n");
   } else {
     head_["summary"] = summary;
     facts_->write(json_text(head_, 2) + "\n");
     facts_->finish();
   }
-  file_.finish();
+  file_->finish();
 }
 
 double RunSummary::stream_seconds() const noexcept {

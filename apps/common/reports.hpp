@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,27 +83,21 @@ struct FrameRecord {
 /// NAME.csv.json.
 class StatsFile {
  public:
-  /// Null if `path` is empty. Ends the command if the name is neither .json nor .csv (exit 2) or
-  /// cannot be written (exit 4).
-  static std::unique_ptr<StatsFile> open(const std::string& path, bool overwrite,
-                                         const std::string& command, bool with_psnr);
+  /// Ends the command if the name is neither .json nor .csv (exit 2) or cannot be written (exit 4).
+  StatsFile(const std::string& path, bool overwrite, std::string command, bool with_psnr);
 
   void begin(nlohmann::ordered_json header);  ///< before the first add()
   void add(const FrameRecord& record);
   void finish(const nlohmann::json& summary);
 
  private:
-  StatsFile(const std::string& path, bool overwrite, std::string command, bool is_json,
-            bool with_psnr);
   void add_json(const FrameRecord& record);
   void add_csv(const FrameRecord& record);
 
-  SafeFile file_;
-  std::optional<SafeFile> facts_;  // NAME.csv.json
-  nlohmann::ordered_json head_;    // of a CSV file, until its end
-  std::string command_;
-  bool is_json_;
-  bool with_psnr_;
+  const bool is_json_, with_psnr_;
+  const std::string command_;
+  std::optional<SafeFile> file_, facts_;  // NAME.csv.json
+  nlohmann::ordered_json head_;           // of a CSV file, until its end
   bool first_ = true;
 };
 

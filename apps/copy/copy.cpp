@@ -61,8 +61,7 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
   add_recode_options(command, options.recode);
   command.option_defaults()->group("Reports");
   add_progress_option(command, options.report.progress);
-  add_console_options(command, options.report.quiet, options.report.verbose,
-                      "Say what is read and what was unusual");
+  add_console_options(command, "Say what is read and what was unusual");
 }
 
 struct CopyJob {
@@ -77,7 +76,7 @@ struct CopyJob {
 class CopyRun {
  public:
   explicit CopyRun(const CopyOptions& options)
-      : options_(options), output_(output_location(options.input, options.output)) {}
+      : options_(options), output_(options.output) {}
 
   Exit run() {
     refuse_terminal(output_);
@@ -248,10 +247,7 @@ class CopyRun {
   /// stays in the streams; MOV and MP4 say it too, for the many readers that look there alone.
   void choose_orientation(io::SinkOptions& sink) {
     const int container = turns_upright() || by_container() == 0 ? 1 : by_container();
-    const std::string kind = output_kind(output_);
-    const bool has_matrix =
-        is_container(output_) && (kind == "mov" || kind == "mp4" || kind == "m4v");
-    const int shown = container != 1 || !has_matrix ? container : by_exif();
+    const int shown = container != 1 || !has_display_matrix(output_) ? container : by_exif();
     sink.rotation_degrees = io::rotation_of(shown);
     sink.mirrored = io::is_mirrored(shown);
     if (shown == 1 || is_container(output_) || io::is_measuring_output(output_)) return;
@@ -454,7 +450,6 @@ Command add_copy(CLI::App& program) {
       *command, {"INPUT", "--output", "--overwrite", "--fps", "--frames", "--on-error", "--audio",
                  "--optimize", "--progressive", "--rotate", "--crop", "--verify"});
   return [options] {
-    console::set_verbosity(options->report.quiet, options->report.verbose);
     options->input.opened = io::opened_file();
     check_recode_options(options->recode);
     apply_format_option(options->format, true, options->input, options->output);

@@ -157,8 +157,7 @@ class EncodeContent {
     const bool is_picture = info.container.find("image") != std::string::npos;
     orientation_ = io::orientation_of(info.rotation_degrees, info.mirrored);
     is_said_by_container_ = !is_picture && orientation_ != 1;
-    const std::string kind = output_kind(output);
-    output_turns_ = output_is_container_ && kind != "avi" && kind != "mkv" && kind != "matroska";
+    output_turns_ = has_display_matrix(output);
   }
 
   /// Inserts the segments of the frame's picture into job.jpeg.

@@ -116,6 +116,7 @@ class Playback {
   }
   bool is_paused() const noexcept { return paused_; }
   bool is_at_end() const noexcept { return at_end_; }
+  bool is_still() const noexcept { return paused_ || at_end_; }
   /// The frame that was asked for last is not there yet.
   bool is_seeking() const noexcept { return target_.has_value(); }
   /// Shown, or sought.

@@ -15,7 +15,6 @@
 
 #include "apps/play/overlay.hpp"
 #include "apps/play/playback.hpp"
-#include "apps/play/probe.hpp"
 #include "apps/play/session.hpp"
 #include "apps/play/window.hpp"
 #include "codec/base/try.hpp"
@@ -250,7 +249,7 @@ class Screen {
         ZR_TRY(side.mask.update(std::as_const(mask_).view(), zoom_.is_exact()));
       }
       if (view_ == ScreenView::difference && playback.is_pair()) {
-        ZR_TRY(make_difference(view, playback.other_shown()->frame.view(), gain_, difference_));
+        ZR_TRY(make_difference(*frame, *playback.other_shown(), gain_, difference_));
         view = std::as_const(difference_).view();
       }
       ZR_TRY(side.picture.update(view, zoom_.is_exact()));
@@ -286,7 +285,10 @@ class Screen {
   }
 
   /// Comparing: side by side, difference, first, second, and again.
-  void next_view() { view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4); }
+  void next_view() {
+    if (sides_[1].input != nullptr)
+      view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4);
+  }
   int gain() const noexcept { return gain_; }
   void scale_gain(bool up) {
     constexpr int kMost = 64;
@@ -317,9 +319,8 @@ class Screen {
     if (frame == nullptr) return {};
     const auto pixel = side.shape.pixel_at(place(side), mouse);
     if (!pixel || pixel->x >= frame->width || pixel->y >= frame->height) return {};
-    const bool is_still = playback.is_paused() || playback.is_at_end();
     return probes_[is_second(side) ? 1 : 0].text(
-        *frame, {*pixel, zoom_.factor(side.shape, area(side)), is_still});
+        *frame, {pixel->x, pixel->y, zoom_.factor(side.shape, area(side)), playback.is_still()});
   }
   /// Histogram, and clipped samples in false colours. Call update() afterwards.
   void toggle_clipping() { with_clipping_ = !with_clipping_; }

@@ -31,7 +31,6 @@ struct VerifyOptions {
   std::string manifest;
   bool parse = false;
   int threads = 0;
-  bool quiet = false, verbose = false;
 };
 
 struct VerifyJob {
@@ -154,7 +153,6 @@ void verify_shards(const std::string& folder) {
 }
 
 Exit run(const VerifyOptions& options) {
-  console::set_verbosity(options.quiet, options.verbose);
   if (!options.manifest.empty() && options.inputs.size() > 1)
     fail(Exit::usage, "--manifest is that of one file");
   for (const std::string& name : options.inputs) {
@@ -198,7 +196,7 @@ Command add_verify(CLI::App& program) {
   command->option_defaults()->group("Device");
   add_threads_option(*command, options->threads);
   command->option_defaults()->group("Reports");
-  add_console_options(*command, options->quiet, options->verbose, "Say what is read");
+  add_console_options(*command, "Say what is read");
   return [options] { return run(*options); };
 }
 

@@ -18,10 +18,14 @@ std::string with_commas(std::int64_t value) {
   return digits;
 }
 
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::llround(std::fmax(0.0, seconds)));
-  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+std::string clock_text(double seconds, bool decimals) {
+  const double past = std::fmax(0.0, seconds);
+  const long long ms = decimals ? std::llround(past * 1000) : std::llround(past) * 1000;
+  const auto minutes = ms / 60000;
+  const std::string rest = fmt::format("{:02}", ms / 1000 % 60) +
+                           (decimals ? fmt::format(".{:03}", ms % 1000) : std::string());
+  if (minutes < 60) return fmt::format("{}:{}", minutes, rest);
+  return fmt::format("{}:{:02}:{}", minutes / 60, minutes % 60, rest);
 }
 
 std::string rational_text(io::Rational rate) {
@@ -83,19 +87,6 @@ std::optional<FrameRange> parse_range(std::string_view text) {
     return std::nullopt;
   const bool is_open = range.last < 0 && text.ends_with(':');
   return is_open || range.last > range.first ? std::optional(range) : std::nullopt;
-}
-
-void FrameTimes::add(double microseconds) {
-  microseconds_.push_back(static_cast<float>(microseconds));
-  sum_ += microseconds;
-}
-
-double FrameTimes::first_ms() const noexcept {
-  return microseconds_.empty() ? 0.0 : static_cast<double>(microseconds_.front()) * 1e-3;
-}
-
-double FrameTimes::mean_ms() const noexcept {
-  return microseconds_.empty() ? 0.0 : sum_ * 1e-3 / static_cast<double>(microseconds_.size());
 }
 
 Distribution distribution_of(const std::vector<double>& sorted) {

@@ -21,8 +21,9 @@
 
 namespace zerorun::app {
 
-std::string with_commas(std::int64_t value);   ///< 24,123,456
-std::string clock_text(double seconds);        ///< 0:04, 1:02:03
+std::string with_commas(std::int64_t value);  ///< 24,123,456
+/// 0:04, 1:02:03; 0:04.250 with `decimals`.
+std::string clock_text(double seconds, bool decimals = false);
 std::string rational_text(io::Rational rate);  ///< "25", "30000/1001", "unknown"
 
 /// "25", "30000/1001", "23.976" (24000/1001), "12.5" (25/2); nullopt if it is not a positive
@@ -52,6 +53,9 @@ struct FrameRange {
 /// "A:B", "A:", ":B", half open; "N" is "0:N"; nullopt if it is malformed or empty.
 std::optional<FrameRange> parse_range(std::string_view text);
 
+/// 0 if `by` is not positive.
+inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
+
 /// Percentiles are nearest-rank: the least value that p % of the values do not exceed.
 struct Distribution {
   double min = 0, mean = 0, median = 0, p95 = 0, p99 = 0, max = 0;
@@ -63,10 +67,16 @@ Distribution distribution_of(const std::vector<double>& sorted);
 /// Takes four bytes per frame.
 class FrameTimes {
  public:
-  void add(double microseconds);
+  void add(double microseconds) {
+    microseconds_.push_back(static_cast<float>(microseconds));
+    sum_ += microseconds;
+  }
   std::size_t count() const noexcept { return microseconds_.size(); }
-  double first_ms() const noexcept;
-  double mean_ms() const noexcept;  ///< of all frames so far
+  double first_ms() const noexcept {
+    return microseconds_.empty() ? 0.0 : static_cast<double>(microseconds_.front()) * 1e-3;
+  }
+  /// Of all frames so far.
+  double mean_ms() const noexcept { return ratio(sum_ * 1e-3, static_cast<double>(count())); }
 
   /// In milliseconds. Of the frames after the first, which allocates memory and builds tables; of
   /// the first if it is the only one.
@@ -92,9 +102,6 @@ class Stopwatch {
 /// "min 1.2, mean 1.3, median 1.3, p95 1.5, p99 1.8, max 2.0; first 3.4"
 std::string times_text(const FrameTimes& times);
 nlohmann::json times_json(const FrameTimes& times);
-
-/// 0 if `by` is not positive.
-inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
 
 /// "Y 43.210, Cb 45.000, Cr 44.100": the components.
 std::string psnr_components_text(const SquaredError& error);

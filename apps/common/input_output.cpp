@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 
 namespace zerorun::app {
@@ -28,10 +27,6 @@ bool is_read_once(const InputOptions& input) {
   std::error_code ignored;
   return input.name == "-" || io::is_address(input.name) ||
          std::filesystem::is_other(input.name, ignored);
-}
-
-bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept {
-  return stream.height < info.height * 3 / 4;  // FFmpeg has the same rule
 }
 
 PixelFormat stored_format(const StreamInfo& stream) noexcept {
@@ -70,22 +65,10 @@ StreamLimits stream_limits(const std::optional<std::int64_t>& max_pixels) {
   return limits;
 }
 
-bool has_pixel_limit(const io::SourceInfo& info) {
-  return info.is_jpeg || info.codec == "pnm" || info.container.find("image") != std::string::npos;
-}
-
 void check_max_pixels(const std::string& input, const std::optional<std::int64_t>& max_pixels,
                       bool has_limit) {
   if (max_pixels && !has_limit)
     fail(Exit::usage, input + ": --max-pixels is for JPEG and pictures");
-}
-
-const char* max_pixels_hint(const Status& status) noexcept {
-  return status.code() == Errc::too_many_pixels ? " (--max-pixels)" : "";
-}
-
-void fail_input(const std::string& name, const Status& status, bool is_jpeg) {
-  fail(Exit::input, name, status, is_jpeg ? max_pixels_hint(status) : "");
 }
 
 std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
@@ -277,16 +260,6 @@ void register_part(const io::Location& output) {
   std::string path = output.name;
   if (path.starts_with(kMd5)) path.erase(0, kMd5.size());
   if (path != "-" && !path.empty()) signals::remove_when_killed(io::part_path(path));
-}
-
-void end_output(const io::Location& output, const Status& finished) {
-  if (!finished) fail(Exit::output, output.name, finished);
-  signals::forget_removals();
-}
-
-void note_output(const io::Location& output, const io::PacketSink& sink) {
-  if (const std::string notice = sink.notice(); !notice.empty())
-    console::note(output.name + ": " + notice);
 }
 
 }  // namespace zerorun::app

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "zerorun/io.hpp"
 
 namespace zerorun::app {
@@ -28,7 +29,9 @@ bool is_read_once(const InputOptions& input);
 
 /// In interlaced video a packet can hold one of the two fields of a picture. A source of frames
 /// weaves them together.
-bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept;
+inline bool is_field(const StreamInfo& stream, const io::SourceInfo& info) noexcept {
+  return stream.height < info.height * 3 / 4;  // FFmpeg has the same rule
+}
 
 /// The planar format or rgb24 that holds what the stream stores; 4:4:4 for sampling factors
 /// without a name.
@@ -47,16 +50,22 @@ CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixe
 StreamLimits stream_limits(const std::optional<std::int64_t>& max_pixels);
 
 /// True for pictures and Motion JPEG.
-bool has_pixel_limit(const io::SourceInfo& info);
+inline bool has_pixel_limit(const io::SourceInfo& info) {
+  return info.is_jpeg || info.codec == "pnm" || info.container.find("image") != std::string::npos;
+}
 /// Ends the command with exit 2 if the option would have no effect.
 void check_max_pixels(const std::string& input, const std::optional<std::int64_t>& max_pixels,
                       bool has_limit);
 
 /// " (--max-pixels)" for an error that the option can prevent, else "".
-const char* max_pixels_hint(const Status& status) noexcept;
+inline const char* max_pixels_hint(const Status& status) noexcept {
+  return status.code() == Errc::too_many_pixels ? " (--max-pixels)" : "";
+}
 
 /// fail() with the hint above for JPEG input.
-[[noreturn]] void fail_input(const std::string& name, const Status& status, bool is_jpeg);
+[[noreturn]] inline void fail_input(const std::string& name, const Status& status, bool is_jpeg) {
+  fail(Exit::input, name, status, is_jpeg ? max_pixels_hint(status) : "");
+}
 
 /// io::open_frames(); ends the command if it fails.
 std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
@@ -159,8 +168,14 @@ io::SinkOptions sink_options(const io::SourceInfo& source, const OutputOptions& 
 /// Makes a second signal remove the unfinished file.
 void register_part(const io::Location& output);
 /// After the sink's finish(): ends the command with exit 4 if that failed.
-void end_output(const io::Location& output, const Status& finished);
+inline void end_output(const io::Location& output, const Status& finished) {
+  if (!finished) fail(Exit::output, output.name, finished);
+  signals::forget_removals();
+}
 /// Prints what the sink has to say about the output.
-void note_output(const io::Location& output, const io::PacketSink& sink);
+inline void note_output(const io::Location& output, const io::PacketSink& sink) {
+  if (const std::string notice = sink.notice(); !notice.empty())
+    console::note(output.name + ": " + notice);
+}
 
 }  // namespace zerorun::app

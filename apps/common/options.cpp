@@ -101,10 +101,6 @@ void hide_unused_devices(const DeviceOptions& device) {
     ::setenv("CUDA_VISIBLE_DEVICES", all.substr(0, comma).c_str(), 1);
 }
 
-std::vector<int> coder_devices(Backend backend, const DeviceOptions& device) {
-  return backend == Backend::cuda ? device.indices() : std::vector{kCpuDevice};
-}
-
 Backend choose_backend(const DeviceOptions& device) {
   hide_unused_devices(device);
   auto plan = plan_devices(device.backend, device.index, device.list);
@@ -322,28 +318,19 @@ constexpr std::size_t kTextColumn = 34, kLineEnd = 100;
 
 /// `left` and, beside it, `text` wrapped between words. A long `left` gets a line of its own.
 std::string two_columns(const std::string& left, const std::string& text) {
-  std::string out = "  " + left;
-  std::size_t column = out.size();
-  if (column + 2 > kTextColumn) {
-    out += "\n";
-    column = 0;
-  }
-  out.append(kTextColumn - column, ' ');
-  column = kTextColumn;
+  std::string out, line = "  " + left;
+  const auto break_line = [&] { out += std::exchange(line, {}) + "\n"; };
+  if (line.size() + 2 > kTextColumn) break_line();
+  line.resize(kTextColumn, ' ');
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    if (column != kTextColumn && column + 1 + word.size() > kLineEnd) {
-      out += "\n" + std::string(kTextColumn, ' ');
-      column = kTextColumn;
+    if (line.size() > kTextColumn && line.size() + 1 + word.size() > kLineEnd) {
+      break_line();
+      line.resize(kTextColumn, ' ');
     }
-    if (column != kTextColumn) {
-      out += " ";
-      ++column;
-    }
-    out += word;
-    column += word.size();
+    line += (line.size() > kTextColumn ? " " : "") + word;
   }
-  return out + "\n";
+  return out + line + "\n";
 }
 
 /// "INPUT, -i, --input" or "-q, --quality N".

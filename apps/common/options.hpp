@@ -50,7 +50,9 @@ void find_all_devices(DeviceOptions& device);
 void hide_unused_devices(const DeviceOptions& device);
 
 /// Where coders work, after `backend` was chosen: CUDA indices, or kCpuDevice alone.
-std::vector<int> coder_devices(Backend backend, const DeviceOptions& device);
+inline std::vector<int> coder_devices(Backend backend, const DeviceOptions& device) {
+  return backend == Backend::cuda ? device.indices() : std::vector{kCpuDevice};
+}
 
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);

@@ -206,21 +206,12 @@ class Player {
         {{SDLK_UP}, [](Player& p) { p.playback_.seek_by(10); }, true},
         {{SDLK_HOME}, [](Player& p) { p.playback_.seek_to_start(); }},
         {{SDLK_END}, [](Player& p) { p.playback_.seek_to_end(); }},
-        {{'['}, [](Player& p) { p.change_speed(1 / 1.1); }, true},
-        {{']'}, [](Player& p) { p.change_speed(1.1); }, true},
-        {{SDLK_BACKSPACE}, [](Player& p) { p.change_speed(0); }},
-        {{'l'},
-         [](Player& p) {
-           p.playback_.toggle_loop(), p.say(p.playback_.loops() ? "loop" : "no loop");
-         }},
-        {{'a'},
-         [](Player& p) {
-           p.playback_.mark_a(), p.say("A " + time_text(p.playback_.a().value_or(0)));
-         }},
-        {{'b'},
-         [](Player& p) {
-           p.playback_.mark_b(), p.say("B " + time_text(p.playback_.b().value_or(0)));
-         }},
+        {{'['}, [](Player& p) { p.set_speed(p.playback_.speed() / 1.1); }, true},
+        {{']'}, [](Player& p) { p.set_speed(p.playback_.speed() * 1.1); }, true},
+        {{SDLK_BACKSPACE}, [](Player& p) { p.set_speed(1); }},
+        {{'l'}, [](Player& p) { p.say(p.playback_.toggle_loop() ? "loop" : "no loop"); }},
+        {{'a'}, [](Player& p) { p.say("A " + time_text(p.playback_.mark_a())); }},
+        {{'b'}, [](Player& p) { p.say("B " + time_text(p.playback_.mark_b())); }},
         {{'A'}, [](Player& p) { p.playback_.clear_marks(), p.say("no A, no B"); }},
         {{'m'}, [](Player& p) { p.toggle_mute(); }},
         {{'9', '/'}, [](Player& p) { p.change_volume(-5); }, true},
@@ -228,7 +219,7 @@ class Player {
         {{'f'}, [](Player& p) { p.window_.toggle_full_screen(); }},
         {{'o', 'i'}, [](Player& p) { p.with_osd_ = !p.with_osd_; }},
         {{'h', '?', SDLK_F1}, [](Player& p) { p.with_help_ = !p.with_help_; }},
-        {{'z'}, [](Player& p) { p.screen_.zoom().toggle_actual_size(), p.take_picture(); }},
+        {{'z'}, [](Player& p) { p.screen_.toggle_actual_size(), p.take_picture(); }},
         {{'g'}, [](Player& p) { p.with_graph_ = !p.with_graph_; }},
         {{'w'}, [](Player& p) { p.screen_.toggle_clipping(), p.take_picture(); }},
         {{'d'}, [](Player& p) { p.switch_device(); }},
@@ -316,9 +307,8 @@ class Player {
     found->act(*this);
     osd_text_.clear();
   }
-  /// 0: the usual speed.
-  void change_speed(double factor) {
-    factor > 0 ? playback_.scale_speed(factor) : playback_.usual_speed();
+  void set_speed(double speed) {
+    playback_.set_speed(speed);
     say(fmt::format("speed {:.2f}", playback_.speed()));
   }
   void change_gain(bool up) {
@@ -412,7 +402,7 @@ class Player {
     needs_draw_ = true;
     if (is_dragging_) return drag_to(window_.mouse());
     if (event.state & SDL_BUTTON_LMASK)
-      screen_.zoom().move({static_cast<float>(event.xrel), static_cast<float>(event.yrel)});
+      screen_.move({static_cast<float>(event.xrel), static_cast<float>(event.yrel)});
   }
   void release_mouse() {
     if (!is_dragging_) return;
@@ -467,8 +457,7 @@ class Player {
       if (with_help_)
         content.help +=
             fmt::format("{}{:<14}{}", content.help.empty() ? "" : "\n", key.keys, key.text);
-    content.message =
-        message_.empty() && screen_.zoom().is_zoomed() ? screen_.probe(playback_) : message_;
+    content.message = message_.empty() && screen_.is_zoomed() ? screen_.probe(playback_) : message_;
     content.metrics = metrics_text();
     if (with_graph_ && !with_help_) content.graph = &graph_;
     drew_bar_ = shows_bar();
@@ -572,21 +561,18 @@ std::string title_of(const PlayOptions& options) {
 
 /// Several pictures are a sequence, as on the command line; with videos among them, one is played
 /// after the other.
-void choose_input(std::vector<std::string> files, PlayOptions& options) {
-  options.input.name = files.front();
-  if (files.size() == 1) return;
-  if (std::all_of(files.begin(), files.end(), [](const auto& f) { return is_images({f, {}, {}}); }))
-    options.input.names = std::move(files);
-  else
-    options.then.assign(files.begin() + 1, files.end());
-}
-
-std::unique_ptr<PlaySession> open_dropped(std::vector<std::string> files, PlayOptions& options) {
+std::unique_ptr<PlaySession> open_dropped(const std::vector<std::string>& files,
+                                          PlayOptions& options) {
   PlayOptions wanted = options;
   wanted.input = {};
   wanted.input.max_pixels = options.input.max_pixels;
+  wanted.input.name = files.front();
   wanted.then.clear();
-  choose_input(std::move(files), wanted);
+  const auto is_picture = [](const std::string& file) { return is_images({file, {}, {}}); };
+  if (files.size() > 1 && std::ranges::all_of(files, is_picture))
+    wanted.input.names = files;
+  else
+    wanted.then.assign(files.begin() + 1, files.end());
   wanted.other.clear();
   wanted.start_seconds = 0;
   wanted.was_dropped = true;

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 
 namespace CLI {
 class App;

@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/reports.hpp"
-#include "apps/common/signals.hpp"
 #include "apps/sandbox/sandbox.hpp"
 #include "zerorun/io.hpp"
 #include "zerorun/status.hpp"
@@ -146,7 +145,7 @@ int run(int argc, const char* const* argv) {
 int handled_run(int argc, char** argv) {
   const auto end = [&](Exit code, const std::string& sentence, bool is_told = true) {
     if (is_told) console::error(sentence);
-    if (asks_for_json(argc, argv)) print_failed_event(static_cast<int>(code), sentence);
+    Progress::print_failed_event(argc, argv, code, sentence);
     return static_cast<int>(code);
   };
   try {

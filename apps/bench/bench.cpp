@@ -16,12 +16,10 @@
 #include "apps/bench/options.hpp"
 #include "apps/bench/report/report.hpp"
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/options.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -246,7 +244,7 @@ Command add_bench(CLI::App& program) {
   return [options, command] {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
-    console::set_verbosity(options->quiet, false);
+    if (options->quiet) console::be_quiet();
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

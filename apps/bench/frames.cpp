@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "apps/bench/measure/measure.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/inputs.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"

@@ -8,7 +8,7 @@
 #include <exception>
 #include <utility>
 
-#include "apps/common/inputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "codec/api/device_set.hpp"
 #include "codec/base/choices.hpp"

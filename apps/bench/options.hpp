@@ -13,7 +13,7 @@
 #include "apps/bench/measure/measure.hpp"
 #include "apps/bench/result.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 
 namespace zerorun::app::bench {
 

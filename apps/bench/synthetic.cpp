@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apps/bench/frames.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/process.hpp"
 #include "codec/arith/integer.hpp"
 #include "codec/base/thread_pool.hpp"
 

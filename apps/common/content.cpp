@@ -14,11 +14,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/figures.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -65,38 +64,29 @@ std::vector<MarkerSegment> segments_of(const std::string& path,
   return found;
 }
 
-/// The numbers of a text file; # starts a comment.
-std::vector<int> read_numbers(const std::string& path) {
+}  // namespace
+
+std::pair<QuantTable, QuantTable> read_quant_tables(const std::string& path) {
   const std::vector<std::uint8_t> data = read_whole(path);
   std::istringstream lines(std::string(data.begin(), data.end()));
-  std::vector<int> numbers;
+  std::vector<std::uint16_t> numbers;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
     for (std::string word; words >> word;) {
       const auto number = parse_integer(word);
       if (!number || *number < 1 || *number > 255)
         fail(Exit::input, fmt::format("{}: '{}' is not a table entry from 1 to 255", path, word));
-      numbers.push_back(static_cast<int>(*number));
+      numbers.push_back(static_cast<std::uint16_t>(*number));
       if (numbers.size() > 128) fail(Exit::input, path + ": there are more than two tables");
     }
   }
-  return numbers;
-}
-
-}  // namespace
-
-std::pair<QuantTable, QuantTable> read_quant_tables(const std::string& path) {
-  const std::vector<int> numbers = read_numbers(path);
   if (numbers.size() != 64 && numbers.size() != 128)
     fail(Exit::input,
          fmt::format("{}: {} numbers; one table has 64, two have 128", path, numbers.size()));
-  QuantTable luma{}, chroma{};
-  const std::size_t second = numbers.size() - 64;
-  for (std::size_t i = 0; i < 64; ++i) {
-    luma[i] = static_cast<std::uint16_t>(numbers[i]);
-    chroma[i] = static_cast<std::uint16_t>(numbers[second + i]);
-  }
-  return {luma, chroma};
+  std::pair<QuantTable, QuantTable> tables;
+  std::copy_n(numbers.begin(), 64, tables.first.begin());
+  std::copy_n(numbers.end() - 64, 64, tables.second.begin());
+  return tables;
 }
 
 MarkerSegment comment_segment(const std::string& text) {
@@ -322,23 +312,20 @@ void add_content_choices(CLI::App& app, ContentOptions& content, bool with_file)
   add_choice<bool>(app, "--metadata", content.copy_metadata, {{"copy", true}, {"none", false}},
                    "Keep EXIF, XMP, colour profiles, titles and the other tags of INPUT, or leave "
                    "them out. The orientation of pictures is always kept");
-  const auto read = [&content, with_file](const std::string& word) {
-    constexpr std::array<std::string_view, 3> kWords{"keep", "convert", "none"};
-    content.icc = static_cast<IccMode>(std::ranges::find(kWords, word) - kWords.begin());
-    if (content.icc != IccMode::file) return;
-    if (!with_file)
-      throw CLI::ValidationError("--icc", "'" + word + "' is not one of keep|convert|none");
+  const auto parse = [&content, with_file](const std::string& word) -> std::optional<IccMode> {
+    if (word == "keep") return IccMode::keep;
+    if (word == "convert") return IccMode::convert;
+    if (word == "none") return IccMode::none;
     content.icc_file = word;
+    return with_file ? std::optional(IccMode::file) : std::nullopt;
   };
-  app.add_option_function<std::string>(
-         "--icc", read,
-         std::string("The colour profile of INPUT: keep it, convert the pictures to sRGB, or leave "
-                     "it out") +
-             (with_file
-                  ? "; or the profile of FILE, an ICC file or a JPEG file with one, for every "
-                    "frame"
-                  : ""))
-      ->type_name(with_file ? "keep|convert|none|FILE" : "keep|convert|none")
+  std::string words = "keep|convert|none";
+  std::string help =
+      "The colour profile of INPUT: keep it, convert the pictures to sRGB, or leave it out";
+  if (with_file)
+    help += "; or the profile of FILE, an ICC file or a JPEG file with one, for every frame";
+  add_parsed(app, "--icc", content.icc, parse, with_file ? words + "|FILE" : words,
+             "one of " + words, help)
       ->default_str("keep");
 }
 

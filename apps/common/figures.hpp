@@ -1,18 +1,60 @@
-// Figures of reports as text and JSON: times per frame, and PSNR.
+// Numbers as text and JSON, among them times per frame and PSNR; and words of the command line as
+// numbers.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "codec/base/frame_distance.hpp"
 #include "zerorun/backend.hpp"
+#include "zerorun/content.hpp"
 
 namespace zerorun::app {
+
+std::string with_commas(std::int64_t value);  ///< 24,123,456
+/// 0:04, 1:02:03; 0:04.250 with `decimals`.
+std::string clock_text(double seconds, bool decimals = false);
+std::string rational_text(io::Rational rate);  ///< "25", "30000/1001", "unknown"
+
+/// "25", "30000/1001", "23.976" (24000/1001), "12.5" (25/2); nullopt if it is not a positive
+/// number.
+std::optional<io::Rational> parse_rational(std::string_view text);
+
+/// A number and nothing else; nullopt also on overflow.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+inline std::optional<std::int64_t> parse_integer(std::string_view text) {
+  return parse_number<std::int64_t>(text);
+}
+
+/// "A:B", "A:" or ":B" with numbers from 0 on; an end that is left out keeps its value. False on
+/// anything else.
+bool parse_ends(std::string_view text, std::int64_t& first, std::int64_t& last);
+
+struct FrameRange {
+  std::int64_t first = 0;
+  std::int64_t last = -1;  ///< not included; -1 = to the end
+};
+/// "A:B", "A:", ":B", half open; "N" is "0:N"; nullopt if it is malformed or empty.
+std::optional<FrameRange> parse_range(std::string_view text);
+
+/// 0 if `by` is not positive.
+inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
 
 /// Percentiles are nearest-rank: the least value that p % of the values do not exceed.
 struct Distribution {
@@ -25,10 +67,16 @@ Distribution distribution_of(const std::vector<double>& sorted);
 /// Takes four bytes per frame.
 class FrameTimes {
  public:
-  void add(double microseconds);
+  void add(double microseconds) {
+    microseconds_.push_back(static_cast<float>(microseconds));
+    sum_ += microseconds;
+  }
   std::size_t count() const noexcept { return microseconds_.size(); }
-  double first_ms() const noexcept;
-  double mean_ms() const noexcept;  ///< of all frames so far
+  double first_ms() const noexcept {
+    return microseconds_.empty() ? 0.0 : static_cast<double>(microseconds_.front()) * 1e-3;
+  }
+  /// Of all frames so far.
+  double mean_ms() const noexcept { return ratio(sum_ * 1e-3, static_cast<double>(count())); }
 
   /// In milliseconds. Of the frames after the first, which allocates memory and builds tables; of
   /// the first if it is the only one.
@@ -54,9 +102,6 @@ class Stopwatch {
 /// "min 1.2, mean 1.3, median 1.3, p95 1.5, p99 1.8, max 2.0; first 3.4"
 std::string times_text(const FrameTimes& times);
 nlohmann::json times_json(const FrameTimes& times);
-
-/// 0 if `by` is not positive.
-inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
 
 /// "Y 43.210, Cb 45.000, Cr 44.100": the components.
 std::string psnr_components_text(const SquaredError& error);

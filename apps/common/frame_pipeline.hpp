@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/common/signals.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/step_meter.hpp"
 #include "codec/base/flight_ring.hpp"
 #include "codec/base/try.hpp"

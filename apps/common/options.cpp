@@ -9,15 +9,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/inputs.hpp"
+#include "apps/common/process.hpp"
 
 namespace zerorun::app {
 namespace {
@@ -47,21 +47,15 @@ void choose_cpu(const std::string& word) {
 
 void add_device_options(CLI::App& app, DeviceOptions& device) {
   app.option_defaults()->group("Device");
-  const auto read = [&device](const std::string& text) {
-    const auto parsed = parse_device_names(text);
-    if (!parsed)
-      throw CLI::ValidationError(
-          "--device",
-          "'" + text + "' is not auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all");
-    static_cast<DeviceName&>(device) = *parsed;
+  const auto parse = [&device](const std::string& text) {
     device.is_index_named = text.find(':') != std::string::npos;
+    return parse_device_names(text);
   };
-  app.add_option_function<std::string>(
-         "--device", read,
-         "Where frames are coded; all devices give the same bytes. auto: a GPU if usable and worth "
-         "its start of 0.3 s, else the CPU (-v says why). cuda: a GPU, else exit 5. cuda:0,2 and "
-         "cuda:all: several for one stream; if one fails, the others go on")
-      ->type_name("auto|cpu|cuda[:N,...|:all]")
+  add_parsed(app, "--device", static_cast<DeviceName&>(device), parse, "auto|cpu|cuda[:N,...|:all]",
+             "auto, cpu, cuda or cuda:N, nor a list as cuda:N,M or cuda:all",
+             "Where frames are coded; all devices give the same bytes. auto: a GPU if usable and "
+             "worth its start of 0.3 s, else the CPU (-v says why). cuda: a GPU, else exit 5. "
+             "cuda:0,2 and cuda:all: several for one stream; if one fails, the others go on")
       ->default_str("auto");
   app.add_option_function<std::string>(
          "--cpu", choose_cpu,
@@ -97,25 +91,14 @@ void find_all_devices(DeviceOptions& device) {
     fail(Exit::device, status.message());
 }
 
-std::optional<std::string> first_visible(const char* visible) {
-  if (visible == nullptr) return "0";
-  const std::string_view all = visible;
-  const std::size_t comma = all.find(',');
-  if (comma == all.npos) return std::nullopt;
-  return std::string(all.substr(0, comma));
-}
-
 void hide_unused_devices(const DeviceOptions& device) {
   if (device.backend == Backend::cpu || device.index != 0 || !device.list.empty() ||
       device.all_devices)
     return;
-  constexpr const char* kVariable = "CUDA_VISIBLE_DEVICES";
-  if (const auto first = first_visible(std::getenv(kVariable)))
-    ::setenv(kVariable, first->c_str(), 1);
-}
-
-std::vector<int> coder_devices(Backend backend, const DeviceOptions& device) {
-  return backend == Backend::cuda ? device.indices() : std::vector{kCpuDevice};
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string all = visible == nullptr ? "0," : visible;
+  if (const std::size_t comma = all.find(','); comma != all.npos)
+    ::setenv("CUDA_VISIBLE_DEVICES", all.substr(0, comma).c_str(), 1);
 }
 
 Backend choose_backend(const DeviceOptions& device) {
@@ -267,9 +250,10 @@ void add_output_options(CLI::App& app, OutputOptions& output, const std::string&
                "the same ones");
 }
 
-void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details) {
-  auto* option = app.add_flag("--quiet", quiet, "Print nothing but errors to stderr");
-  app.add_flag("-v,--verbose", verbose, details)->excludes(option);
+void add_console_options(CLI::App& app, const std::string& details) {
+  CLI::Option* quiet =
+      app.add_flag_callback("--quiet", console::be_quiet, "Print nothing but errors to stderr");
+  app.add_flag_callback("-v,--verbose", console::be_verbose, details)->excludes(quiet);
 }
 
 void add_progress_option(CLI::App& app, ProgressMode& progress) {
@@ -291,8 +275,7 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
              stats_columns)
       ->type_name("FILE");
   add_progress_option(app, report.progress);
-  add_console_options(app, report.quiet, report.verbose,
-                      "Say what is read, how it is coded, and what was unusual");
+  add_console_options(app, "Say what is read, how it is coded, and what was unusual");
 }
 
 Region parse_crop(const std::string& text) {
@@ -327,6 +310,130 @@ io::SourceOptions source_options(const InputOptions& input, const DeviceOptions&
     console::note(fmt::format("{}; {}", sentence_about(name, error), what));
   };
   return options;
+}
+
+namespace {
+
+constexpr std::size_t kTextColumn = 34, kLineEnd = 100;
+
+/// `left` and, beside it, `text` wrapped between words. A long `left` gets a line of its own.
+std::string two_columns(const std::string& left, const std::string& text) {
+  std::string out, line = "  " + left;
+  const auto break_line = [&] { out += std::exchange(line, {}) + "\n"; };
+  if (line.size() + 2 > kTextColumn) break_line();
+  line.resize(kTextColumn, ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() > kTextColumn && line.size() + 1 + word.size() > kLineEnd) {
+      break_line();
+      line.resize(kTextColumn, ' ');
+    }
+    line += (line.size() > kTextColumn ? " " : "") + word;
+  }
+  return out + line + "\n";
+}
+
+/// "INPUT, -i, --input" or "-q, --quality N".
+std::string option_names(const CLI::Option* option) {
+  std::string names;
+  const auto add = [&names](const std::string& name) {
+    names += (names.empty() ? "" : ", ") + name;
+  };
+  if (option->get_positional()) add(option->get_name(true, false));
+  for (const std::string& name : option->get_snames()) add("-" + name);
+  for (const std::string& name : option->get_lnames()) add("--" + name);
+  if (!option->get_positional() && option->get_type_size() != 0)
+    names += " " + option->get_type_name();
+  return names;
+}
+
+/// Those without a group are hidden.
+std::vector<const CLI::Option*> visible_options(const CLI::App* app) {
+  return app->get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter(std::vector<std::string> common, std::string note)
+      : common_(std::move(common)), note_(std::move(note)) {}
+
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    const bool is_program = app->get_parent() == nullptr;
+    const bool is_short = !common_.empty() && mode != CLI::AppFormatMode::All;
+    const std::string command = name.empty() ? app->get_name() : name;
+    std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
+    out += is_short ? common_options(app) : all_options(app);
+    if (is_program) out += commands(app);
+    std::string footer = app->get_footer();
+    if (is_short) {
+      out += fmt::format("\n{}All {} options and the exit codes: {} --help-all\n",
+                         note_.empty() ? "" : note_ + "\n", visible_options(app).size(), command);
+      footer.erase(0, std::min(footer.find("Examples:"), footer.size()));
+    }
+    if (!footer.empty()) out += "\n" + footer + "\n";
+    if (is_program || mode == CLI::AppFormatMode::All) out += "\n" + exit_codes_text();
+    return out;
+  }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = "Usage: " + (name.empty() ? app->get_name() : name);
+    if (!app->get_subcommands({}).empty()) return usage + " COMMAND [OPTIONS]\n";
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_required()) continue;
+      usage += " ";
+      if (option->get_positional()) {
+        usage += option->get_name(true, false);
+      } else {
+        usage += "-" + option->get_snames().front() + " " + option->get_type_name();
+      }
+    }
+    return usage + " [OPTIONS]\n";
+  }
+
+  std::string make_option(const CLI::Option* option, bool) const override {
+    std::string text = option->get_description();
+    if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
+    return two_columns(option_names(option), text);
+  }
+
+ private:
+  std::string common_options(const CLI::App* app) const {
+    std::string lines = "\nCommon options:\n";
+    for (const std::string& name : common_) lines += make_option(app->get_option(name), false);
+    return lines;
+  }
+
+  std::string all_options(const CLI::App* app) const {
+    std::string out;
+    for (const std::string& group : app->get_groups()) {
+      std::string lines;
+      for (const CLI::Option* option : visible_options(app))
+        if (option->get_group() == group) lines += make_option(option, false);
+      // CLI11 2.5 and later write the group of --help in capitals.
+      if (!lines.empty()) out += "\n" + (group == "OPTIONS" ? "Options" : group) + ":\n" + lines;
+    }
+    return out;
+  }
+
+  std::string commands(const CLI::App* app) const {
+    std::string out = "\nSubcommands:\n";
+    for (const CLI::App* command : app->get_subcommands({}))
+      if (!command->get_group().empty())
+        out += two_columns(command->get_name(), command->get_description());
+    return out;
+  }
+
+  std::vector<std::string> common_;
+  std::string note_;
+};
+
+}  // namespace
+
+void show_common_options(CLI::App& command, std::vector<std::string> common, std::string note) {
+  for (const std::string& name : common)
+    (void)command.get_option(name);  // throws if it is not there
+  command.formatter(std::make_shared<HelpFormatter>(std::move(common), std::move(note)));
 }
 
 }  // namespace zerorun::app

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
 #include "codec/api/device_set.hpp"
 #include "codec/base/device_name.hpp"
 #include "zerorun/backend.hpp"
@@ -45,16 +45,14 @@ int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) 
 /// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
 void find_all_devices(DeviceOptions& device);
 
-/// The value of CUDA_VISIBLE_DEVICES with which CUDA sees only the first GPU of `visible`, its
-/// present value or null. nullopt: it may stay as it is.
-std::optional<std::string> first_visible(const char* visible);
-
 /// Hides all GPUs but the first from CUDA where `device` means no other: with two H200s CUDA then
 /// starts in 0.23 s instead of 0.46. Works before the first call of CUDA alone.
 void hide_unused_devices(const DeviceOptions& device);
 
 /// Where coders work, after `backend` was chosen: CUDA indices, or kCpuDevice alone.
-std::vector<int> coder_devices(Backend backend, const DeviceOptions& device);
+inline std::vector<int> coder_devices(Backend backend, const DeviceOptions& device) {
+  return backend == Backend::cuda ? device.indices() : std::vector{kCpuDevice};
+}
 
 /// The backend that --device means. Ends the command with exit 5 if it is not usable.
 Backend choose_backend(const DeviceOptions& device);
@@ -73,19 +71,14 @@ struct InputOptions : io::Location, io::SourceOptions {
   bool first_page_only = false;  ///< for an OUTPUT of one picture
 };
 
-struct OutputOptions {
-  std::string name;
-  std::string format;
+struct OutputOptions : io::Location {
   bool overwrite = false;
   bool keep_tree = false;
-  std::vector<std::string> names = {};  ///< Location::names
 };
 
 struct ReportOptions {
   ProgressMode progress = ProgressMode::automatic;
   std::string stats;
-  bool quiet = false;
-  bool verbose = false;
 };
 
 void add_input_options(CLI::App& app, InputOptions& input);
@@ -93,9 +86,9 @@ void add_input_options(CLI::App& app, InputOptions& input);
 void add_raw_input_options(CLI::App& app, InputOptions& input);
 void add_output_options(CLI::App& app, OutputOptions& output, const std::string& kinds);
 void add_report_options(CLI::App& app, ReportOptions& report, const std::string& stats_columns);
-/// --progress, in the group that was used last; and --quiet and --verbose.
+/// --progress, in the group that was used last; and --quiet and --verbose, which the console obeys.
 void add_progress_option(CLI::App& app, ProgressMode& progress);
-void add_console_options(CLI::App& app, bool& quiet, bool& verbose, const std::string& details);
+void add_console_options(CLI::App& app, const std::string& details);
 
 /// The layout of --help and --help-all, from which the manual pages and the completions are made:
 /// gives `command`, and the commands that are added to it later, a --help that wraps at 100

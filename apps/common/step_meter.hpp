@@ -109,9 +109,6 @@ class StepMeter {
   void add(Step step, Clock::duration busy) noexcept {
     busy_[index(step)].fetch_add(std::chrono::nanoseconds(busy).count(), std::memory_order_relaxed);
   }
-  void add_seconds(Step step, double busy) noexcept {
-    add(step, std::chrono::nanoseconds(static_cast<std::int64_t>(busy * 1e9)));
-  }
 
   /// Adds what devices did while one thread coded a frame and waited for them. Frames of several
   /// lanes wait for each other, so the sum of their times would be more than a device was busy:

@@ -12,16 +12,14 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/frame_pipeline.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/text.hpp"
-#include "apps/shards/shard_set.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/manifest.hpp"
+#include "apps/shards/shard_set.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 
@@ -34,7 +32,6 @@ struct ConcatOptions {
   io::Rational fps;
   std::string audio, manifest;
   bool allow_missing = false, delete_shards = false;
-  bool quiet = false, verbose = false;
 };
 
 void add_concat_options(CLI::App& command, ConcatOptions& options) {
@@ -67,7 +64,7 @@ void add_concat_options(CLI::App& command, ConcatOptions& options) {
   command.add_flag("--delete-shards", options.delete_shards,
                    "Remove the folder of the shards when OUTPUT is on the disk");
   command.option_defaults()->group("Reports");
-  add_console_options(command, options.quiet, options.verbose, "Say what is read and written");
+  add_console_options(command, "Say what is read and written");
 }
 
 /// Reading the packets on two threads keeps ahead of writing.
@@ -248,7 +245,6 @@ void delete_shards(const std::string& folder) {
 }
 
 Exit run(const ConcatOptions& options) {
-  console::set_verbosity(options.quiet, options.verbose);
   const Stopwatch watch;
   const bool has_output = !options.output.name.empty();
   if (options.inputs.size() > 1 && !has_output)

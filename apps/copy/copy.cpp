@@ -17,14 +17,12 @@
 
 #include "apps/commands.hpp"
 #include "apps/common/content.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/frame_pipeline.hpp"
-#include "apps/common/options.hpp"
-#include "apps/common/inputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/reports.hpp"
-#include "apps/common/signals.hpp"
 #include "apps/copy/recode.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/convert.hpp"
@@ -63,8 +61,7 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
   add_recode_options(command, options.recode);
   command.option_defaults()->group("Reports");
   add_progress_option(command, options.report.progress);
-  add_console_options(command, options.report.quiet, options.report.verbose,
-                      "Say what is read and what was unusual");
+  add_console_options(command, "Say what is read and what was unusual");
 }
 
 struct CopyJob {
@@ -79,7 +76,7 @@ struct CopyJob {
 class CopyRun {
  public:
   explicit CopyRun(const CopyOptions& options)
-      : options_(options), output_(output_location(options.input, options.output)) {}
+      : options_(options), output_(options.output) {}
 
   Exit run() {
     refuse_terminal(output_);
@@ -250,10 +247,7 @@ class CopyRun {
   /// stays in the streams; MOV and MP4 say it too, for the many readers that look there alone.
   void choose_orientation(io::SinkOptions& sink) {
     const int container = turns_upright() || by_container() == 0 ? 1 : by_container();
-    const std::string kind = output_kind(output_);
-    const bool has_matrix =
-        is_container(output_) && (kind == "mov" || kind == "mp4" || kind == "m4v");
-    const int shown = container != 1 || !has_matrix ? container : by_exif();
+    const int shown = container != 1 || !has_display_matrix(output_) ? container : by_exif();
     sink.rotation_degrees = io::rotation_of(shown);
     sink.mirrored = io::is_mirrored(shown);
     if (shown == 1 || is_container(output_) || io::is_measuring_output(output_)) return;
@@ -456,7 +450,6 @@ Command add_copy(CLI::App& program) {
       *command, {"INPUT", "--output", "--overwrite", "--fps", "--frames", "--on-error", "--audio",
                  "--optimize", "--progressive", "--rotate", "--crop", "--verify"});
   return [options] {
-    console::set_verbosity(options->report.quiet, options->report.verbose);
     options->input.opened = io::opened_file();
     check_recode_options(options->recode);
     apply_format_option(options->format, true, options->input, options->output);

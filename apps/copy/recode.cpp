@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/option_kinds.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/content.hpp"
 

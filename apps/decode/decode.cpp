@@ -12,15 +12,12 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/content.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/frame_command.hpp"
-#include "apps/common/options.hpp"
-#include "apps/common/inputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/option_kinds.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
@@ -415,7 +412,7 @@ class DecodeRun : FrameCommand {
     if (!feed_->has_packets()) note_losses(input_name(), feed_->info(), options_.samples);
     io::SourceInfo told = feed_->info();
     if (options_.raw_format == name(PixelFormat::cmyk32)) told.inks.clear();
-    if (output_kind(output_) == "png" && told.picture)  // cICP goes from PNG to PNG
+    if (io::format_of(output_) == "png" && told.picture)  // cICP goes from PNG to PNG
       told.content.primaries = told.content.transfer = told.content.matrix = {};
     const bool by_profile = is_images(output_) && options_.content.icc == IccMode::convert;
     ledger_ = tell_ledger(input_name(), told, output_,
@@ -437,7 +434,7 @@ class DecodeRun : FrameCommand {
     }
     wanted_ = sink_->wanted_format(feed_->native_format());
     kinds_.begins_grey = feed_->native_format() == PixelFormat::gray8;
-    const std::string kind = output_kind(output_);
+    const std::string kind = io::format_of(output_);
     if (!io::is_measuring_output(output_) && (kind == "yuv" || kind == "raw" || kind == "rgb"))
       note_raw_range(output_.name, options_.raw_format, wanted_);
     feed_->want_format(wanted_);
@@ -551,7 +548,7 @@ class DecodeRun : FrameCommand {
           summary_.concealed_frames == 1 ? "is" : "are"));
     if (const std::string notice = feed_->notice(); !notice.empty()) notes.push_back(notice);
     kinds_.tell(output_, ", and are converted to its kind; pictures keep each as it is");
-    if (finish_ && finish_->had_content() && !io::can_embed(output_kind(output_)))
+    if (finish_ && finish_->had_content() && !io::can_embed(io::format_of(output_)))
       notes.push_back(
           fmt::format("{}: this format cannot hold the metadata of {}; .png, .tiff and "
                       ".webp keep it (--metadata none leaves it out)",

@@ -14,15 +14,12 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
 #include "apps/common/content.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/frame_command.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/outputs.hpp"
-#include "apps/common/signals.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
@@ -160,8 +157,7 @@ class EncodeContent {
     const bool is_picture = info.container.find("image") != std::string::npos;
     orientation_ = io::orientation_of(info.rotation_degrees, info.mirrored);
     is_said_by_container_ = !is_picture && orientation_ != 1;
-    const std::string kind = output_kind(output);
-    output_turns_ = output_is_container_ && kind != "avi" && kind != "mkv" && kind != "matroska";
+    output_turns_ = has_display_matrix(output);
   }
 
   /// Inserts the segments of the frame's picture into job.jpeg.

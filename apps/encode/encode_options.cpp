@@ -6,11 +6,10 @@
 #include <span>
 #include <utility>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/option_kinds.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 
 namespace zerorun::app {

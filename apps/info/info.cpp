@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/inputs.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "apps/info/info_report.hpp"
 
 #include <CLI/CLI.hpp>

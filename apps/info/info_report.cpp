@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/common/content.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
 #include "zerorun/content.hpp"
 
 namespace zerorun::app {

@@ -359,13 +359,7 @@ class Histogram {
 };
 
 /// "0:01.240"
-inline std::string time_text(double seconds) {
-  const auto ms = std::llround(std::max(seconds, 0.0) * 1000.0);
-  const auto minutes = ms / 60000;
-  const std::string rest = fmt::format("{:02}.{:03}", ms / 1000 % 60, ms % 1000);
-  if (minutes < 60) return fmt::format("{}:{}", minutes, rest);
-  return fmt::format("{}:{:02}:{}", minutes / 60, minutes % 60, rest);
-}
+inline std::string time_text(double seconds) { return clock_text(seconds, true); }
 
 /// Empty texts and null pointers are not drawn.
 struct OverlayContent {
@@ -394,12 +388,9 @@ class Overlay {
       texts.w -= panel_size().x;
     }
     SDL_Rect bottom = texts;
-    if (!content.metrics.empty()) {
-      const SDL_Rect box = text_.draw(content.metrics, {bottom, -1, 1});
-      bottom.h = std::max(0, box.y - bottom.y);
-    }
-    const SDL_Rect message = text_.draw(content.message, {bottom, -1, 1});
-    if (message.h > 0) bottom.h = std::max(0, message.y - bottom.y);
+    for (const std::string* const text : {&content.metrics, &content.message})
+      if (const SDL_Rect box = text_.draw(*text, {bottom, -1, 1}); box.h > 0)
+        bottom.h = std::max(0, box.y - bottom.y);
     text_.draw(content.osd, {{texts.x, texts.y, texts.w, bottom.h}, -1, -1});
     text_.draw(content.help, {{0, 0, size.x, size.y}, 0, 0});
   }

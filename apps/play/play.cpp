@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/options.hpp"
 #include "apps/common/option_kinds.hpp"
+#include "apps/common/options.hpp"
+#include "apps/common/process.hpp"
 #include "apps/play/session.hpp"
 
 namespace zerorun::app {
@@ -120,23 +120,68 @@ void add_play_options(CLI::App& command, PlayOptions& options) {
   add_device_options(command, options.device);
   command.option_defaults()->group("Reports");
   command.add_flag("--json", options.json, "Write the report at the end to stdout, as JSON");
-  add_console_options(command, options.quiet, options.verbose,
-                      "Say what is read and what was unusual");
+  add_console_options(command, "Say what is read and what was unusual");
 }
 
-Exit run(const PlayOptions& options) {
-  (void)choose_backend(options.device);  // an unusable device is reported before a missing display
-  if (!options.no_window) {
-#ifdef ZERORUN_HAVE_SDL
-    return play_in_window(options);
-#else
-    fail(Exit::device,
-         "this build has no window; install libsdl2-dev, libsdl2-ttf-dev and libfontconfig-dev and "
-         "build again, or use --no-window");
-#endif
+/// The next frame in order; null at the end and after a signal.
+std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
+  constexpr double kSignalSeconds = 0.05;  // interval of looking for signals
+  while (frames.peek() == nullptr) {
+    if (frames.is_over() || signals::received() != 0) return nullptr;
+    frames.wait(kSignalSeconds);
   }
+  return frames.take();
+}
+
+/// Prints what is wrong with a broken frame; `first` keeps the first problem. A failure of the
+/// device or of memory ends the command: it is not the fault of the input.
+void note_problem(const PlayFrame& frame, Status& first) {
+  if (frame.problem) return;
+  const Errc code = frame.problem.code();
+  if (group(code) == ErrorGroup::device || code == Errc::out_of_memory)
+    fail(Exit::failed, frame.name, frame.problem);
+  if (first) first = frame.problem;
+  console::detail(
+      fmt::format("{}: frame {}: {}", frame.name, frame.index, frame.problem.message()));
+}
+
+/// --no-window: decodes all frames and drops none. With --compare it measures each pair.
+Exit play_headless(const PlayOptions& options) {
   PlaySession session(options);
-  return play_headless(options, session);
+  const signals::Graceful graceful("ending");
+  session.start(nullptr);
+  PlayReport report;
+  report.times.emplace();
+  const Stopwatch watch;
+  Status first_problem, other_problem;
+  while (auto frame = next(*session.frames)) {
+    note_problem(*frame, first_problem);
+    if (frame->problem && session.input->has_packets()) report.times->add(frame->decode_ms * 1e3);
+    if (session.other) {
+      auto other = next(*session.other_frames);
+      if (!other) break;
+      note_problem(*other, other_problem);
+      if (frame->problem && other->problem) {
+        if (!have_one_shape(*frame, *other))
+          fail(Exit::input, fmt::format("frame {}: the two inputs differ in size", frame->index));
+        report.add_error(*frame, *other);
+        report.add_ssim(*frame, *other);
+      }
+      session.other_frames->recycle(std::move(other));
+    }
+    session.frames->recycle(std::move(frame));
+  }
+  report.seconds = watch.seconds();
+  if (signals::must_stop_now()) fail(Exit::failed, "stopped");
+  session.describe(report);
+  if (const Status problem = session.frames->read_problem(); !problem)
+    console::note(session.input->name() + ": " + problem.message());
+  if (report.counts.decoded == 0 && !first_problem)
+    fail_input(options.input.name, first_problem, session.input->info().is_jpeg);
+  if (report.compared == 0 && !other_problem)
+    fail_input(options.other, other_problem, session.other->info().is_jpeg);
+  report.print(options.json);
+  return Exit::done;
 }
 
 }  // namespace
@@ -160,9 +205,16 @@ Command add_play(CLI::App& program) {
                   "  zerorun play coded.avi --compare original.y4m --view difference\n"
                   "  zerorun play shot.mkv --no-window --device cpu --threads 4");
   return [options] {
-    console::set_verbosity(options->quiet, options->verbose);
     find_all_devices(options->device);
-    return run(*options);
+    (void)choose_backend(options->device);  // one that is unusable is told before a missing display
+    if (options->no_window) return play_headless(*options);
+#ifdef ZERORUN_HAVE_SDL
+    return play_in_window(*options);
+#else
+    fail(Exit::device,
+         "this build has no window; install libsdl2-dev, libsdl2-ttf-dev and libfontconfig-dev and "
+         "build again, or use --no-window");
+#endif
   };
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/common/console.hpp"
+#include "apps/common/process.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
 
@@ -66,9 +66,7 @@ class Playback {
     paused_ = true;
     seek((target_ ? target_pts_ : shown_->pts) - 1, std::max(0.0, shown_->at - shown_->duration));
   }
-  void seek_by(double seconds) {
-    if (shown_) seek_to(position() + seconds);
-  }
+  void seek_by(double seconds) { seek_to(position() + seconds); }
   /// `seconds` after the first frame.
   void seek_to(double seconds) {
     if (!shown_ || refuses_to_seek()) return;
@@ -85,20 +83,19 @@ class Playback {
     const double duration = session_.input->duration_seconds();
     seek(INT64_MAX, duration > 0 ? std::optional(duration) : std::nullopt);
   }
-  void scale_speed(double factor) {
-    clock_.set_speed(std::clamp(clock_.speed() * factor, kSlowest, kFastest));
+  void set_speed(double speed) { clock_.set_speed(std::clamp(speed, kSlowest, kFastest)); }
+  bool toggle_loop() { return loops_ = !loops_; }
+  /// Both return the mark; 0 if there is none.
+  double mark_a() {
+    if (shown_) a_ = shown_->at;
+    if (shown_ && b_ && *b_ < *a_) b_.reset();
+    return a_.value_or(0);
   }
-  void usual_speed() { clock_.set_speed(1.0); }
-  void toggle_loop() { loops_ = !loops_; }
-  void mark_a() {
-    if (!shown_) return;
-    a_ = shown_->at;
-    if (b_ && *b_ < *a_) b_.reset();
-  }
-  void mark_b() {
-    if (!shown_ || refuses_to_seek()) return;
+  double mark_b() {
+    if (!shown_ || refuses_to_seek()) return b_.value_or(0);
     b_ = shown_->at;
     if (!a_ || *a_ > *b_) a_ = 0.0;
+    return *b_;
   }
   void clear_marks() {
     a_.reset();
@@ -116,6 +113,7 @@ class Playback {
   }
   bool is_paused() const noexcept { return paused_; }
   bool is_at_end() const noexcept { return at_end_; }
+  bool is_still() const noexcept { return paused_ || at_end_; }
   /// The frame that was asked for last is not there yet.
   bool is_seeking() const noexcept { return target_.has_value(); }
   /// Shown, or sought.

@@ -15,7 +15,6 @@
 
 #include "apps/play/overlay.hpp"
 #include "apps/play/playback.hpp"
-#include "apps/play/probe.hpp"
 #include "apps/play/session.hpp"
 #include "apps/play/window.hpp"
 #include "codec/base/try.hpp"
@@ -59,61 +58,6 @@ struct PictureShape {
   double pixel_aspect = 1.0;  ///< width of a pixel over its height
   int rotation_degrees = 0;
   bool mirrored = false;  ///< left to right, before it is turned
-};
-
-class View {
- public:
-  bool is_zoomed() const noexcept { return scale_ > 0; }
-  /// At least 1:1: enlarged pixels are not smoothed.
-  bool is_exact() const noexcept { return scale_ >= 1; }
-
-  void toggle_actual_size() {
-    scale_ = is_zoomed() ? 0 : 1;
-    offset_ = {0, 0};
-  }
-  /// Zooms around a point of the window; the picture has `area` of it.
-  void zoom_at(SDL_FPoint point, double factor, const PictureShape& shape, const SDL_FRect& area) {
-    const SDL_FRect before = place(shape, area);
-    const double from =
-        is_zoomed() ? scale_ : static_cast<double>(before.w / shape.shown_size(false).x);
-    constexpr double kLeast = 1.0 / 64, kMost = 64.0;
-    const double to = std::clamp(from * factor, kLeast, kMost);
-    const auto ratio = static_cast<float>(to / from);
-    // The pixel under the point stays under it.
-    const SDL_FPoint middle{before.x + before.w / 2, before.y + before.h / 2};
-    offset_.x = point.x + (middle.x - point.x) * ratio - (area.x + area.w / 2);
-    offset_.y = point.y + (middle.y - point.y) * ratio - (area.y + area.h / 2);
-    scale_ = to;
-  }
-  void move(SDL_FPoint by) {
-    if (!is_zoomed()) return;
-    offset_.x += by.x;
-    offset_.y += by.y;
-  }
-
-  /// Window pixels for a pixel of the picture, as `shape` is placed in `area`.
-  double factor(const PictureShape& shape, const SDL_FRect& area) const {
-    if (is_zoomed()) return scale_;
-    return static_cast<double>(place(shape, area).h / shape.shown_size(true).y);
-  }
-  /// Where the picture comes, after rotation.
-  SDL_FRect place(const PictureShape& shape, const SDL_FRect& area) const {
-    const SDL_FPoint size = shape.shown_size(!is_zoomed());
-    const float scale =
-        is_zoomed() ? static_cast<float>(scale_) : std::min(area.w / size.x, area.h / size.y);
-    SDL_FRect box{0, 0, size.x * scale, size.y * scale};
-    box.x = area.x + (area.w - box.w) / 2 + offset_.x;
-    box.y = area.y + (area.h - box.h) / 2 + offset_.y;
-    if (is_exact()) {  // on whole pixels, so that 1:1 is sharp
-      box.x = std::round(box.x);
-      box.y = std::round(box.y);
-    }
-    return box;
-  }
-
- private:
-  double scale_ = 0;         // window pixels per picture pixel; 0 = fitted
-  SDL_FPoint offset_{0, 0};  // of the picture's middle from the area's
 };
 
 class Picture {
@@ -247,13 +191,13 @@ class Screen {
       if (!shows(side)) continue;
       if (with_clipping_) {
         ZR_TRY(side.histogram.update(view, mask_));
-        ZR_TRY(side.mask.update(std::as_const(mask_).view(), zoom_.is_exact()));
+        ZR_TRY(side.mask.update(std::as_const(mask_).view(), is_exact()));
       }
       if (view_ == ScreenView::difference && playback.is_pair()) {
-        ZR_TRY(make_difference(view, playback.other_shown()->frame.view(), gain_, difference_));
+        ZR_TRY(make_difference(*frame, *playback.other_shown(), gain_, difference_));
         view = std::as_const(difference_).view();
       }
-      ZR_TRY(side.picture.update(view, zoom_.is_exact()));
+      ZR_TRY(side.picture.update(view, is_exact()));
     }
     return Status::ok();
   }
@@ -286,7 +230,10 @@ class Screen {
   }
 
   /// Comparing: side by side, difference, first, second, and again.
-  void next_view() { view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4); }
+  void next_view() {
+    if (sides_[1].input != nullptr)
+      view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4);
+  }
   int gain() const noexcept { return gain_; }
   void scale_gain(bool up) {
     constexpr int kMost = 64;
@@ -304,22 +251,42 @@ class Screen {
     return scale;
   }
 
-  View& zoom() noexcept { return zoom_; }
+  bool is_zoomed() const noexcept { return zoom_ > 0; }
+  void toggle_actual_size() {
+    zoom_ = is_zoomed() ? 0 : 1;
+    offset_ = {0, 0};
+  }
+  /// Zooms around a point of the window.
   void zoom_at(SDL_FPoint point, double factor) {
-    const Side& under = side_under(point);
-    zoom_.zoom_at(point, factor, under.shape, area(under));
+    const Side& side = side_under(point);
+    const SDL_FRect before = place(side), part = area(side);
+    const double from =
+        is_zoomed() ? zoom_ : static_cast<double>(before.w / side.shape.shown_size(false).x);
+    constexpr double kLeast = 1.0 / 64, kMost = 64.0;
+    zoom_ = std::clamp(from * factor, kLeast, kMost);
+    const auto ratio = static_cast<float>(zoom_ / from);
+    // The pixel under the point stays under it.
+    const SDL_FPoint middle{before.x + before.w / 2, before.y + before.h / 2};
+    offset_.x = point.x + (middle.x - point.x) * ratio - (part.x + part.w / 2);
+    offset_.y = point.y + (middle.y - point.y) * ratio - (part.y + part.h / 2);
+  }
+  void move(SDL_FPoint by) {
+    if (!is_zoomed()) return;
+    offset_.x += by.x;
+    offset_.y += by.y;
   }
   /// The pixel under the mouse; empty if there is none.
   std::string probe(const Playback& playback) {
     const SDL_FPoint mouse = window_.mouse();
-    const Side& side = side_under(mouse);
+    Side& side = side_under(mouse);
     const PlayFrame* const frame = frame_of(side, playback);
     if (frame == nullptr) return {};
-    const auto pixel = side.shape.pixel_at(place(side), mouse);
+    const SDL_FRect box = place(side);
+    const auto pixel = side.shape.pixel_at(box, mouse);
     if (!pixel || pixel->x >= frame->width || pixel->y >= frame->height) return {};
-    const bool is_still = playback.is_paused() || playback.is_at_end();
-    return probes_[is_second(side) ? 1 : 0].text(
-        *frame, {*pixel, zoom_.factor(side.shape, area(side)), is_still});
+    const double zoom =
+        is_zoomed() ? zoom_ : static_cast<double>(box.h / side.shape.shown_size(true).y);
+    return side.probe.text(*frame, {pixel->x, pixel->y, zoom, playback.is_still()});
   }
   /// Histogram, and clipped samples in false colours. Call update() afterwards.
   void toggle_clipping() { with_clipping_ = !with_clipping_; }
@@ -335,6 +302,7 @@ class Screen {
     const PlayInput* input;  ///< null for the second one without --compare
     Picture picture, mask;
     Histogram histogram;
+    Probe probe;
     PictureShape shape;
     bool has_frame = false;
   };
@@ -360,8 +328,24 @@ class Screen {
     if (is_second(side)) area.x = area.w;
     return area;
   }
-  SDL_FRect place(const Side& side) const { return zoom_.place(side.shape, area(side)); }
-  const Side& side_under(SDL_FPoint point) const {
+  /// At least 1:1: enlarged pixels are not smoothed.
+  bool is_exact() const noexcept { return zoom_ >= 1; }
+  /// Where the picture comes, after rotation.
+  SDL_FRect place(const Side& side) const {
+    const SDL_FPoint size = side.shape.shown_size(!is_zoomed());
+    const SDL_FRect part = area(side);
+    const float scale =
+        is_zoomed() ? static_cast<float>(zoom_) : std::min(part.w / size.x, part.h / size.y);
+    SDL_FRect box{0, 0, size.x * scale, size.y * scale};
+    box.x = part.x + (part.w - box.w) / 2 + offset_.x;
+    box.y = part.y + (part.h - box.h) / 2 + offset_.y;
+    if (is_exact()) {  // on whole pixels, so that 1:1 is sharp
+      box.x = std::round(box.x);
+      box.y = std::round(box.y);
+    }
+    return box;
+  }
+  Side& side_under(SDL_FPoint point) {
     const SDL_FRect left = area(sides_[0]);
     const bool is_right = view_ == ScreenView::side && point.x >= left.x + left.w;
     return sides_[view_ == ScreenView::second || is_right ? 1 : 0];
@@ -378,11 +362,11 @@ class Screen {
   Window& window_;
   ScreenView view_;
   int gain_ = 8;
-  View zoom_;
+  double zoom_ = 0;          // window pixels per picture pixel; 0 = fitted
+  SDL_FPoint offset_{0, 0};  // of the picture's middle from the area's
   bool with_clipping_ = false;
   Side sides_[2];
   Frame mask_, difference_;
-  Probe probes_[2];
   Overlay overlay_;
 };
 

@@ -21,8 +21,7 @@
 #include <system_error>
 #include <vector>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 #include "apps/common/reports.hpp"
 #include "apps/sandbox/kernel_rights.hpp"
 #include "zerorun/content.hpp"
@@ -249,7 +248,7 @@ int end_of_child(int status, int last_passed, int argc, const char* const* argv)
   if (number == last_passed) return 128 + number;
   const std::string sentence = killed_sentence(number);
   console::error(sentence);
-  if (asks_for_json(argc, argv)) print_failed_event(static_cast<int>(Exit::input), sentence);
+  Progress::print_failed_event(argc, argv, Exit::input, sentence);
   return static_cast<int>(Exit::input);
 }
 

@@ -14,10 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common/console.hpp"
 #include "apps/common/figures.hpp"
-#include "apps/common/inputs.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_set.hpp"
 #include "codec/base/folder_names.hpp"
@@ -77,18 +76,18 @@ constexpr std::pair<std::string_view, const char*> kSampleRanges[] = {
     {"auto", ""}, {"limited", "tv"}, {"full", "pc"}};
 
 ShardKind kind_of(const FrameOptions& options, const std::string& command) {
-  const io::Location output = output_location(options.input, options.output);
+  const io::Location& output = options.output;
   const auto refuse = [&](const char* what) {
     fail(Exit::usage, output.name + ": --shard, --range and --resume " + what);
   };
   if (options.input.name == "-") refuse("need an INPUT that can be entered anywhere, not a pipe");
   if (output.name == "-" || io::is_measuring_output(output)) refuse("write files alone");
   if (is_images(output)) {
-    if (!is_pattern(output.name)) refuse("need a pattern such as 'dir/%05d.png' for pictures");
+    if (!is_pattern(output)) refuse("need a pattern such as 'dir/%05d.png' for pictures");
     return ShardKind::pictures;
   }
   const bool is_known =
-      command == "encode" ? io::is_packet_output(output) : output_kind(output) == "y4m";
+      command == "encode" ? io::is_packet_output(output) : io::format_of(output) == "y4m";
   if (!is_known) refuse("write video, .y4m and numbered pictures");
   return command == "encode" ? ShardKind::packets : ShardKind::frames;
 }
@@ -402,7 +401,7 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
              (head.sink.width != options.width || head.sink.height != options.height ||
               head.pixel_format != format) &&
              (wanted_.kind == ShardKind::frames ||
-              is_container(output_location({}, options_.output)))) {
+              is_container(options_.output))) {
     return Status(Errc::unsupported_output,
                   fmt::format("the next frame has {}x{} pixels, but the video began with {}x{}",
                               options.width, options.height, head.sink.width, head.sink.height));
@@ -512,7 +511,7 @@ void ShardRun::join() const {
   if (wanted_.kind != ShardKind::pictures) {
     JoinOptions options;
     options.folder = paths_.folder;
-    options.output = output_location({}, options_.output);
+    options.output = options_.output;
     options.written_as = paths_.folder + "/" + shard_stem(wanted_.shard, wanted_.span) + "-joined" +
                          std::filesystem::path(output_name_).extension().string();
     options.overwrite = true;

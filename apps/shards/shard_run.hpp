@@ -10,10 +10,9 @@
 #include <span>
 #include <string>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/frame_command.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/shard_state.hpp"
 #include "apps/shards/split.hpp"
 #include "zerorun/io.hpp"

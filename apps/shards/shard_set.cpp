@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "apps/common/failure.hpp"
 #include "apps/common/frame_pipeline.hpp"
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "apps/shards/shard_state.hpp"

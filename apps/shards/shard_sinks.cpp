@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/shard_run.hpp"
 #include "codec/base/try.hpp"
@@ -154,7 +154,7 @@ Result<std::unique_ptr<io::PacketSink>> ShardRun::open_packets(const io::SinkOpt
     return std::unique_ptr<io::PacketSink>(new PacketsSink(*this));
   io::SinkOptions real = options;
   real.overwrite = true;  // refuse_pictures() has looked
-  ZR_LET(sink, io::open_packet_sink(output_location(options_.input, options_.output), real));
+  ZR_LET(sink, io::open_packet_sink(options_.output, real));
   return std::unique_ptr<io::PacketSink>(new PicturePackets(*this, numbers, std::move(sink)));
 }
 
@@ -169,7 +169,7 @@ Result<std::unique_ptr<io::FrameSink>> ShardRun::open_frames(const io::SinkOptio
         new FramesSink(*this, planar, options.width, options.height));
   io::SinkOptions real = options;
   real.overwrite = true;
-  ZR_LET(sink, io::open_frame_sink(output_location(options_.input, options_.output), real));
+  ZR_LET(sink, io::open_frame_sink(options_.output, real));
   return std::unique_ptr<io::FrameSink>(new PictureFrames(*this, numbers, std::move(sink)));
 }
 

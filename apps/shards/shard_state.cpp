@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "apps/common/console.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "codec/base/try.hpp"
 

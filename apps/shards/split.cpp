@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
 
 namespace zerorun::app {
 namespace {

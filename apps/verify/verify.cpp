@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "apps/commands.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/common/frame_pipeline.hpp"
 #include "apps/common/options.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/process.hpp"
 #include "apps/shards/hash.hpp"
 #include "apps/shards/manifest.hpp"
 #include "apps/shards/shard_set.hpp"
@@ -32,7 +31,6 @@ struct VerifyOptions {
   std::string manifest;
   bool parse = false;
   int threads = 0;
-  bool quiet = false, verbose = false;
 };
 
 struct VerifyJob {
@@ -155,7 +153,6 @@ void verify_shards(const std::string& folder) {
 }
 
 Exit run(const VerifyOptions& options) {
-  console::set_verbosity(options.quiet, options.verbose);
   if (!options.manifest.empty() && options.inputs.size() > 1)
     fail(Exit::usage, "--manifest is that of one file");
   for (const std::string& name : options.inputs) {
@@ -199,7 +196,7 @@ Command add_verify(CLI::App& program) {
   command->option_defaults()->group("Device");
   add_threads_option(*command, options->threads);
   command->option_defaults()->group("Reports");
-  add_console_options(*command, options->quiet, options->verbose, "Say what is read");
+  add_console_options(*command, "Say what is read");
   return [options] { return run(*options); };
 }
 

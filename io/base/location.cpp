@@ -417,6 +417,11 @@ std::string container_muxer(const std::string& format) {
   return {};
 }
 
+std::string container_of(const Location& output) {
+  const bool is_file = output.name != "-" && !is_measuring_output(output);
+  return is_file ? container_muxer(format_of(output)) : std::string();
+}
+
 Features features() noexcept {
   Features have;
 #ifdef ZERORUN_HAVE_FFMPEG

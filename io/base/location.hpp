@@ -72,9 +72,6 @@ std::string extension_of(std::string_view path);
 /// Of ASCII letters, in any locale.
 std::string lower_case(std::string text);
 
-/// Location::format if given, else the extension, in lower case.
-std::string format_of(const Location& location);
-
 /// "it is HEIC, which zerorun does not read; `heif-convert ...`" for formats that other programs
 /// convert, by their first bytes (kForeignBytes are enough); empty for all others.
 std::string foreign_format(std::string_view head, const std::string& name);

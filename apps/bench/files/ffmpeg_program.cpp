@@ -7,8 +7,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "apps/common/failure.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/process.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {

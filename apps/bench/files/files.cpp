@@ -13,9 +13,7 @@
 #include <system_error>
 
 #include "apps/bench/report/report.hpp"
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/io.hpp"

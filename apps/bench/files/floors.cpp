@@ -20,9 +20,8 @@
 #include <system_error>
 
 #include "apps/bench/measure/measure.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/signals.hpp"
 #include "apps/common/figures.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/backend.hpp"
 

@@ -10,7 +10,7 @@
 #include <deque>
 #include <limits>
 
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/choices.hpp"
 #include "codec/base/thread_pool.hpp"
 

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "apps/bench/result.hpp"
-#include "apps/common/console.hpp"
+#include "apps/common/process.hpp"
 #include "codec/arith/integer.hpp"
 
 namespace zerorun::app::bench {

@@ -16,8 +16,8 @@
 
 #include "apps/bench/measure/device.hpp"
 #include "apps/bench/measure/measure.hpp"
-#include "apps/common/failure.hpp"
 #include "apps/common/figures.hpp"
+#include "apps/common/process.hpp"
 #include "zerorun/cuda_entropy.hpp"
 
 namespace zerorun::app::bench {

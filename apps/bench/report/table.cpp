@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "apps/bench/measure/measure.hpp"
-#include "apps/common/text.hpp"
+#include "apps/common/figures.hpp"
 #include "apps/encode/encode_options.hpp"
 #include "zerorun/backend.hpp"
 

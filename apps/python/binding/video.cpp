@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -72,14 +71,8 @@ class PacketWriter : public PacketFile<io::PacketSink> {
   /// container if the build has no FFmpeg.
   static void check_name(const std::string& path) {
     const io::Location output{path, "", {}};
-    std::string name = path;
-    for (char& c : name)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const auto is_named = [&name](const char* end) { return name.ends_with(end); };
-    constexpr const char* kContainers[] = {".mov", ".qt",  ".mkv", ".matroska",
-                                           ".avi", ".mp4", ".m4v"};
-    const bool is_container = std::ranges::any_of(kContainers, is_named);
-    if (!io::is_packet_output(output) || (is_container && !io::features().ffmpeg))
+    const bool needs_ffmpeg = !io::container_of(output).empty();
+    if (!io::is_packet_output(output) || (needs_ffmpeg && !io::features().ffmpeg))
       check(open(path, 16, 16, {25, 1}, PixelFormat::yuv420p, false).status());
   }
 

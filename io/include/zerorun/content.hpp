@@ -83,6 +83,13 @@ ZERORUN_API std::string part_path(const std::string& path);
 /// "dir/00042.png" of "dir/%05d.png" and of "dir/#####.png". nullopt for every other name.
 ZERORUN_API std::optional<std::string> numbered_path(const Location& output, std::int64_t number);
 
+/// Location::format if given, else the extension without its dot, in lower case.
+ZERORUN_API std::string format_of(const Location& location);
+
+/// The container that open_packet_sink() writes to a file of this name by FFmpeg: "mov", "mp4",
+/// "matroska" or "avi"; empty for every other output.
+ZERORUN_API std::string container_of(const Location& output);
+
 /// True for the names of cameras and streams.
 ZERORUN_API bool is_address(const std::string& name) noexcept;
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/common/failure.hpp"
+#include "apps/common/process.hpp"
 #include "codec/base/cuda_device.hpp"
 
 namespace zerorun::app {
@@ -22,8 +22,8 @@ using testing::HasSubstr;
 constexpr DeviceCosts kCosts = {2e-3, 0.0, 0.3};  // 150 megapixels on one thread
 
 TEST(DeviceChoice, the_start_of_cuda_is_worth_it_from_the_break_even_on) {
-  EXPECT_DOUBLE_EQ(break_even_pixels(kCosts, 1), 150e6);
-  EXPECT_DOUBLE_EQ(break_even_pixels(kCosts, 16), 2400e6);
+  EXPECT_DOUBLE_EQ(kCosts.break_even_pixels(1), 150e6);
+  EXPECT_DOUBLE_EQ(kCosts.break_even_pixels(16), 2400e6);
   EXPECT_EQ(choose_by_work(149e6, 1, kCosts).backend, Backend::cpu);
   EXPECT_EQ(choose_by_work(151e6, 1, kCosts).backend, Backend::cuda);
   EXPECT_EQ(choose_by_work(151e6, 2, kCosts).backend, Backend::cpu);
@@ -34,27 +34,30 @@ TEST(DeviceChoice, the_start_of_cuda_is_worth_it_from_the_break_even_on) {
 }
 
 TEST(DeviceChoice, so_many_threads_that_a_gpu_is_no_faster) {
-  EXPECT_TRUE(std::isinf(break_even_pixels({2e-3, 1.5e-3, 0.3}, 2)));
+  EXPECT_TRUE(std::isinf(DeviceCosts{2e-3, 1.5e-3, 0.3}.break_even_pixels(2)));
   EXPECT_EQ(choose_by_work(1e15, 2, {2e-3, 1.5e-3, 0.3}).backend, Backend::cpu);
 }
 
+/// CUDA_VISIBLE_DEVICES after hide_unused_devices(); null: it was not set before.
+std::string seen(const DeviceOptions& options, const char* before = "5,6") {
+  const char* const name = "CUDA_VISIBLE_DEVICES";
+  before != nullptr ? ::setenv(name, before, 1) : ::unsetenv(name);
+  hide_unused_devices(options);
+  const char* const value = std::getenv(name);
+  const std::string after = value != nullptr ? value : "not set";
+  ::unsetenv(name);
+  return after;
+}
+
 TEST(DeviceChoice, cuda_sees_no_other_gpu_than_the_one_in_use) {
-  EXPECT_EQ(first_visible(nullptr), "0");
-  EXPECT_EQ(first_visible("3,1"), "3");
-  EXPECT_EQ(first_visible("GPU-8932f937,GPU-1"), "GPU-8932f937");
+  EXPECT_EQ(seen({}, nullptr), "0");
+  EXPECT_EQ(seen({}, "3,1"), "3");
+  EXPECT_EQ(seen({}, "GPU-8932f937,GPU-1"), "GPU-8932f937");
   for (const char* const one : {"", "-1", "2", "MIG-GPU-8932f937/1/2"})
-    EXPECT_EQ(first_visible(one), std::nullopt);
+    EXPECT_EQ(seen({}, one), one);
 }
 
 TEST(DeviceChoice, gpus_are_hidden_only_where_the_first_is_meant_alone) {
-  const char* const name = "CUDA_VISIBLE_DEVICES";
-  const auto seen = [&](const DeviceOptions& options) {
-    ::setenv(name, "5,6", 1);
-    hide_unused_devices(options);
-    const std::string value = std::getenv(name);
-    ::unsetenv(name);
-    return value;
-  };
   DeviceOptions options;
   for (const Backend backend : {Backend::cuda, Backend::automatic}) {
     options = {};

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <random>
 #include <set>
 #include <thread>
@@ -25,13 +26,17 @@ const StepUse& use_of(const StepReport& report, Step step) {
   return none;
 }
 
+void add_seconds(StepMeter& meter, Step step, double busy) {
+  meter.add(step, std::chrono::nanoseconds(std::llround(busy * 1e9)));
+}
+
 TEST(StepMeter, a_step_of_many_lanes_is_the_wall) {
   StepMeter meter;
   meter.set_threads(StepPool::lanes, 16);
-  meter.add_seconds(Step::read, 1.0);
-  meter.add_seconds(Step::decode_input, 150.0);
-  meter.add_seconds(Step::code, 8.0);
-  meter.add_seconds(Step::write, 0.5);
+  add_seconds(meter, Step::read, 1.0);
+  add_seconds(meter, Step::decode_input, 150.0);
+  add_seconds(meter, Step::code, 8.0);
+  add_seconds(meter, Step::write, 0.5);
   StepWords words;
   words.input = "PNG files";
   const StepReport report = meter.report(10.0, 240, words);
@@ -49,9 +54,9 @@ TEST(StepMeter, steps_that_share_threads_count_together) {
   // The reader is busier than each step of the lanes, but the lanes have no time left.
   StepMeter meter;
   meter.set_threads(StepPool::lanes, 2);
-  meter.add_seconds(Step::read, 6.0);
-  meter.add_seconds(Step::decode_input, 11.0);
-  meter.add_seconds(Step::code, 9.0);
+  add_seconds(meter, Step::read, 6.0);
+  add_seconds(meter, Step::decode_input, 11.0);
+  add_seconds(meter, Step::code, 9.0);
   const StepReport report = meter.report(10.0, 1, {});
   EXPECT_EQ(report.wall, Step::decode_input);
   EXPECT_DOUBLE_EQ(use_of(report, Step::decode_input).pool_percent, 100.0);
@@ -96,7 +101,7 @@ TEST(StepMeter, the_sentence_says_how_busy_the_slowest_step_was) {
   for (const auto& [lanes, seconds, steps, sentence] : cases) {
     StepMeter meter;
     meter.set_threads(StepPool::lanes, lanes);
-    for (const auto& [step, busy] : steps) meter.add_seconds(step, busy);
+    for (const auto& [step, busy] : steps) add_seconds(meter, step, busy);
     const StepReport report = meter.report(seconds, 100, {});
     EXPECT_EQ(report.sentence, sentence);
     EXPECT_EQ(report.wall.has_value(), !steps.empty());
@@ -176,7 +181,7 @@ TEST(StepClock, without_a_meter_does_nothing) {
 
 TEST(StepMeter, video_is_decoded_where_it_is_read) {
   StepMeter meter;
-  meter.add_seconds(Step::read, 0.9);
+  add_seconds(meter, Step::read, 0.9);
   StepWords words;
   words.reading = "Reading and decoding the h264 video";
   EXPECT_EQ(
@@ -186,13 +191,13 @@ TEST(StepMeter, video_is_decoded_where_it_is_read) {
 
 TEST(StepMeter, without_a_busy_step_there_is_no_wall) {
   StepMeter meter;
-  meter.add_seconds(Step::read, 0.3);
+  add_seconds(meter, Step::read, 0.3);
   EXPECT_THAT(meter.report(1.0, 1, {}).sentence, HasSubstr("No step was busy most of the time"));
 }
 
 TEST(StepMeter, shares_stay_within_100_percent_and_need_a_duration) {
   StepMeter meter;
-  meter.add_seconds(Step::kernels, 5.0);  // of lanes whose kernels overlap
+  add_seconds(meter, Step::kernels, 5.0);  // of lanes whose kernels overlap
   EXPECT_DOUBLE_EQ(use_of(meter.report(2.0, 1, {}), Step::kernels).percent, 100.0);
   EXPECT_DOUBLE_EQ(use_of(meter.report(0.0, 1, {}), Step::kernels).percent, 0.0);
 }
@@ -206,7 +211,7 @@ DeviceSpan span_of(DeviceStep step, int device, int begin, int end) {
 TEST(StepMeter, frames_that_wait_for_each_other_on_a_device_count_once) {
   StepMeter meter;
   meter.set_threads(StepPool::lanes, 2);
-  meter.add_seconds(Step::code, 0.2);  // of two lanes
+  add_seconds(meter, Step::code, 0.2);  // of two lanes
   meter.add_device(std::vector{span_of(DeviceStep::upload, 0, 1000, 1050),
                                span_of(DeviceStep::kernels, 0, 1050, 1060),
                                span_of(DeviceStep::download, 0, 1060, 1070)});

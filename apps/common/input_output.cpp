@@ -1,26 +1,87 @@
 // SPDX-License-Identifier: MIT
-#include "apps/common/outputs.hpp"
+#include "apps/common/input_output.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <initializer_list>
 #include <system_error>
 #include <utility>
 
-#include "apps/common/console.hpp"
-#include "apps/common/failure.hpp"
-#include "apps/common/signals.hpp"
+#include "apps/common/option_kinds.hpp"
 #include "apps/shards/hash.hpp"
-#include "zerorun/decoder.hpp"
-#include "zerorun/io.hpp"
-#include "zerorun/source.hpp"
 
 namespace zerorun::app {
+std::unique_ptr<io::PacketSource> open_jpeg_packets(const InputOptions& input,
+                                                    const io::SourceOptions& options) {
+  auto packets = io::open_packets(input, options);
+  if (packets) return *std::move(packets);
+  if (packets.status().code() == Errc::unknown_format) return nullptr;
+  fail(Exit::input, input.name, packets.status());
+}
+
+bool is_read_once(const InputOptions& input) {
+  std::error_code ignored;
+  return input.name == "-" || io::is_address(input.name) ||
+         std::filesystem::is_other(input.name, ignored);
+}
+
+PixelFormat stored_format(const StreamInfo& stream) noexcept {
+  if (stream.color == ColorModel::rgb || has_inks(stream.color)) return PixelFormat::rgb24;
+  if (stream.color == ColorModel::gray) return PixelFormat::gray8;
+  return planar_format(stream.subsampling.value_or(Subsampling::s444));
+}
+
+void fail_without_frames(const InputOptions& input) {
+  if (input.page > 0)
+    fail(Exit::input, fmt::format("{}: there is no page {}", input.name, input.page));
+  fail(Exit::input, input.name + ": there are no frames" +
+                        (input.range.first > 0 ? " in the range of --frames" : ""));
+}
+
+std::string cut_sentence(const std::string& name, const io::SourceInfo& info) {
+  return fmt::format(
+      "{} is cut short: {} missing at its end", name,
+      info.missing_bytes == 1 ? "1 byte is" : with_commas(info.missing_bytes) + " bytes are");
+}
+
+void note_cut_input(const std::string& name, const io::SourceInfo& info) {
+  if (info.missing_bytes > 0) console::note(cut_sentence(name, info) + "; the rest is used");
+}
+
+CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels) {
+  return add_number(
+      app, "--max-pixels", max_pixels, 1, StreamLimits::any_size().max_pixels,
+      "Refuse pictures with more pixels before allocating memory for them (default: " +
+          std::to_string(StreamLimits{}.max_pixels) + ")");
+}
+
+StreamLimits stream_limits(const std::optional<std::int64_t>& max_pixels) {
+  StreamLimits limits;
+  limits.max_pixels = max_pixels.value_or(limits.max_pixels);
+  return limits;
+}
+
+void check_max_pixels(const std::string& input, const std::optional<std::int64_t>& max_pixels,
+                      bool has_limit) {
+  if (max_pixels && !has_limit)
+    fail(Exit::usage, input + ": --max-pixels is for JPEG and pictures");
+}
+
+std::unique_ptr<io::FrameSource> open_frames(const InputOptions& input,
+                                             const io::SourceOptions& options) {
+  auto source = io::open_frames(input, options);
+  if (source) return *std::move(source);
+  // Only a file gets here: a pipe is opened before its first frame is decoded.
+  io::SourceOptions any_size;
+  any_size.opened = options.opened;
+  const bool is_jpeg = source.status().code() == Errc::too_many_pixels && !is_read_once(input) &&
+                       io::open_packets(input, any_size).is_ok();
+  fail_input(input.name, source.status(), is_jpeg);
+}
 
 SafeFile::SafeFile(std::string path, bool overwrite)
     : path_(std::move(path)), part_(path_ + ".part"), overwrite_(overwrite) {
@@ -128,13 +189,12 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 void apply_format_option(const std::string& format, bool output_is_jpeg, InputOptions& input,
                          OutputOptions& output) {
   const char* const kind = output_is_jpeg ? "jpg" : io::features().opencv ? "png" : "ppm";
-  io::Location complete = io::complete_output(output_location(input, output), input, kind);
-  output.name = complete.name;
-  output.names = std::move(complete.names);
+  output.start_number = input.start_number;
+  static_cast<io::Location&>(output) = io::complete_output(output, input, kind);
   input.subfolders = output.keep_tree;
-  input.first_page_only = input.page == 0 && input.range.first == 0 && input.range.last < 0 &&
-                          is_single_image(output_location(input, output));
-  const bool is_named = io::has_name_word(complete);
+  input.first_page_only =
+      input.page == 0 && input.range.first == 0 && input.range.last < 0 && is_single_image(output);
+  const bool is_named = io::has_name_word(output);
   if (output.keep_tree && !is_named && output.names.empty())
     fail(Exit::usage, "--keep-tree needs an OUTPUT with names: a folder, or a pattern with {name}");
   if (is_named && input.missing == io::MissingFrames::hold)
@@ -156,49 +216,19 @@ void apply_format_option(const std::string& format, bool output_is_jpeg, InputOp
   }
 }
 
-io::Location output_location(const InputOptions& input, const OutputOptions& output) {
-  return {output.name, output.format, input.start_number, output.names};
-}
-
-std::string output_kind(const io::Location& output) {
-  std::string word = output.format;
-  if (word.empty()) {
-    const auto slash = output.name.rfind('/');
-    const auto dot = output.name.rfind('.');
-    if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
-      word = output.name.substr(dot + 1);
-  }
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return word;
-}
-
-bool is_container(const io::Location& output) {
-  return !io::is_measuring_output(output) && output.name != "-" &&
-         is_one_of(output_kind(output), {"mov", "mp4", "m4v", "mkv", "matroska", "avi"});
-}
-
-bool keeps_times(const io::Location& output) {
-  return is_container(output) && output_kind(output) != "avi";
-}
-
 bool is_images(const io::Location& output) {
   return !io::is_measuring_output(output) &&
-         is_one_of(output_kind(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp", "webp",
-                                         "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
+         is_one_of(io::format_of(output), {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "bmp",
+                                           "webp", "pnm", "ppm", "pgm", "pbm", "jfif", "dib"});
 }
 
 bool is_frame_output(const io::Location& output) {
-  return is_one_of(output_kind(output), {"y4m", "yuv", "raw", "rgb", "png", "tif", "tiff", "bmp",
-                                         "webp", "pnm", "ppm", "pgm"});
-}
-
-bool is_pattern(const std::string& name) {
-  return io::numbered_path({name, {}, {}}, 0).has_value();
+  return is_one_of(io::format_of(output), {"y4m", "yuv", "raw", "rgb", "png", "tif", "tiff", "bmp",
+                                           "webp", "pnm", "ppm", "pgm"});
 }
 
 bool is_single_image(const io::Location& output) {
-  return is_images(output) && output.name != "-" && !is_pattern(output.name) &&
+  return is_images(output) && output.name != "-" && !is_pattern(output) &&
          !io::has_name_word(output);
 }
 
@@ -230,16 +260,6 @@ void register_part(const io::Location& output) {
   std::string path = output.name;
   if (path.starts_with(kMd5)) path.erase(0, kMd5.size());
   if (path != "-" && !path.empty()) signals::remove_when_killed(io::part_path(path));
-}
-
-void end_output(const io::Location& output, const Status& finished) {
-  if (!finished) fail(Exit::output, output.name, finished);
-  signals::forget_removals();
-}
-
-void note_output(const io::Location& output, const io::PacketSink& sink) {
-  if (const std::string notice = sink.notice(); !notice.empty())
-    console::note(output.name + ": " + notice);
 }
 
 }  // namespace zerorun::app

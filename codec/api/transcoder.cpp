@@ -110,6 +110,7 @@ struct Transcoder::Impl {
   std::unique_ptr<DecodePipeline> pipeline;
   ThreadPool pool;
   CoefficientCoder coder = {};
+  std::unique_ptr<ScanSymbols> symbols = std::make_unique<ScanSymbols>();
   StoredFrame decoded = {}, turned = {}, checked = {};
   Bytes stream = {};
 
@@ -187,22 +188,40 @@ struct Transcoder::Impl {
       if (is_progressive) coding.scans = CoefficientCoding::Scans::searched;
       coding.restart_interval = restart_interval;
       put_segments(frame, plan, is_upright, parser.segments(), stream);
-      ZR_TRY(code(image, plan, coding));
+      ZR_TRY(code(image, plan, coding, !has_to_change));
       report.is_unchanged = !has_to_change && stream.size() >= report.bytes_consumed;
     }
     if (!report.is_unchanged && params.verify) ZR_TRY(verify(image, plan));
     return report;
   }
 
-  Status code(const ParsedImage& image, const TransformPlan& plan,
-              const CoefficientCoding& coding) {
-    ZR_LET(blocks, coefficients(image, plan));
+  /// Whether `symbols` gets what the stream is to send, which changes in nothing but its tables.
+  bool read_symbols(const ParsedImage& image, ColorModel color) {
+    const ScanHeader& scan = image.scans[0].header;
+    const std::size_t components = image.parser.frame().components.size();
+    if (image.parser.frame().progressive || scan.components.size() != components ||
+        image.scans.size() > 1 || !std::ranges::is_sorted(scan.components))
+      return false;
+    std::uint8_t table[kMaxDecodedComponents];
+    for (std::size_t c = 0; c < components; ++c) table[c] = table_of(color, static_cast<int>(c));
+    return pipeline->read_symbols(image.scans[0], table, *symbols);
+  }
+
+  Status code(const ParsedImage& image, const TransformPlan& plan, const CoefficientCoding& coding,
+              bool tables_alone) {
     CoefficientFrame coded;
     coded.frame = &plan.frame;
-    coded.color = plan.frame.components.size() == 1 ? ColorModel::gray : image.parser.color_model();
-    for (std::size_t c = 0; c < plan.frame.components.size(); ++c) {
-      coded.blocks[c] = blocks->blocks(c);
-      coded.quant[c] = blocks->quant(c);
+    const std::size_t components = plan.frame.components.size();
+    coded.color = components == 1 ? ColorModel::gray : image.parser.color_model();
+    if (tables_alone && read_symbols(image, coded.color)) {
+      coded.symbols = symbols.get();
+      std::copy_n(image.scans[0].header.quant.begin(), components, coded.quant);
+    } else {
+      ZR_LET(blocks, coefficients(image, plan));
+      for (std::size_t c = 0; c < components; ++c) {
+        coded.blocks[c] = blocks->blocks(c);
+        coded.quant[c] = blocks->quant(c);
+      }
     }
     return coder.code(coded, coding, pool.workers() > 1 ? &pool : nullptr, stream);
   }

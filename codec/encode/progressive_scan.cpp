@@ -197,6 +197,17 @@ template <typename Sink>
     }
 }
 
+template <typename Sink>
+[[gnu::always_inline]] inline void send_symbols(const ScanCoding& scan, Sink& sink) {
+  const Symbol* next = scan.symbols;
+  const std::int64_t intervals = scan.layout.intervals();
+  for (std::int64_t i = 0; i < intervals; ++i) {
+    for (const Symbol* const end = scan.symbols + scan.interval_end[i]; next < end; ++next)
+      sink.symbol(next->table, next->rrrrssss, next->appended, next->rrrrssss & 15);
+    sink.end_interval(i + 1 == intervals);
+  }
+}
+
 /// EOBn.
 template <typename Sink>
 [[gnu::always_inline]] inline void send_eobs(std::uint32_t& eobs, int table, Sink& sink) {
@@ -335,7 +346,9 @@ template <typename Sink>
 
 template <typename Sink>
 [[gnu::always_inline]] inline void send_scan(const ScanCoding& scan, Sink& sink) {
-  if (scan.spec.is_dc())
+  if (scan.symbols != nullptr)
+    send_symbols(scan, sink);
+  else if (scan.spec.is_dc())
     send_mcus(scan, sink);
   else if (scan.spec.is_refinement())
     send_ac_refinement(scan, sink);

@@ -45,6 +45,9 @@ struct ScanCoding {
   ScanSpec spec;
   ScanLayout layout;  ///< with restart interval and tables
   const PackedBlocks* component[kMaxDecodedComponents];
+  /// Not null, of a sequential scan with all components: its symbols are sent in place of blocks.
+  const Symbol* symbols = nullptr;
+  const std::uint64_t* interval_end = nullptr;  ///< of each interval: one behind its last symbol
 
   bool is_sequential() const { return spec.ss == 0 && spec.se > 0; }
   bool has_dc_tables() const { return spec.is_dc() && !spec.is_refinement(); }

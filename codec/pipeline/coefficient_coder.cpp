@@ -25,12 +25,6 @@ constexpr int kMostCategory = 15;  // as libjpeg decodes
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// libjpeg's jpeg_set_colorspace(): which components have the tables of chroma.
-int table_of(ColorModel color, int component) {
-  const bool has_chroma = color == ColorModel::ycbcr || color == ColorModel::ycck;
-  return has_chroma && (component == 1 || component == 2) ? 1 : 0;
-}
-
 void put_frame(const CoefficientFrame& frame, bool is_progressive, Bytes& out) {
   const FrameHeader& header = *frame.frame;
   const std::size_t components = header.components.size();
@@ -57,6 +51,11 @@ void put_frame(const CoefficientFrame& frame, bool is_progressive, Bytes& out) {
 }
 
 }  // namespace
+
+std::uint8_t table_of(ColorModel color, int component) {
+  const bool has_chroma = color == ColorModel::ycbcr || color == ColorModel::ycck;
+  return has_chroma && (component == 1 || component == 2) ? 1 : 0;
+}
 
 void StoredFrame::clear(const FrameHeader& frame) {
   for (std::size_t c = 0; c < frame.components.size(); ++c) {
@@ -124,7 +123,7 @@ struct CoefficientCoder::Impl {
     int wanted[kMaxDecodedComponents];
     for (int c = 0; c < components(); ++c) {
       const auto& component = frame->frame->components[static_cast<std::size_t>(c)];
-      const auto table = static_cast<std::uint8_t>(table_of(frame->color, c));
+      const std::uint8_t table = table_of(frame->color, c);
       all[c] = {component.h, component.v, table, table};
     }
     std::copy_n(spec.component, spec.components, wanted);
@@ -137,6 +136,11 @@ struct CoefficientCoder::Impl {
 
   ScanCoding coding_of(const ScanSpec& spec) const {
     ScanCoding scan{spec, layout_of(spec), {}};
+    if (frame->symbols != nullptr) {
+      scan.symbols = frame->symbols->symbols();
+      scan.interval_end = frame->symbols->interval_end();
+      return scan;
+    }
     for (int i = 0; i < spec.components; ++i)
       scan.component[i] = &packers[spec.component[i]].packed();
     return scan;
@@ -263,7 +267,7 @@ struct CoefficientCoder::Impl {
   }
 
   Status code_scans(Bytes& out) {
-    ZR_TRY(pack());
+    if (frame->symbols == nullptr) ZR_TRY(pack());
     using Kind = CoefficientCoding::Scans;
     const bool is_searched = coding->scans == Kind::searched;
     const ScanScript script = is_searched                    ? searched()

@@ -11,6 +11,7 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "codec/decode/scan_symbols.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/scan_script.hpp"
 #include "codec/syntax/stored_blocks.hpp"
@@ -46,6 +47,9 @@ class StoredFrame {
   Memory memory_[kMaxDecodedComponents];
 };
 
+/// libjpeg's jpeg_set_colorspace(): which components have the tables of chroma.
+std::uint8_t table_of(ColorModel color, int component);
+
 /// A frame as its coefficients. The memory is the caller's.
 struct CoefficientFrame {
   /// Size, components with ids, factors and table numbers. `progressive` and `extended` do not
@@ -53,6 +57,8 @@ struct CoefficientFrame {
   /// another number.
   const FrameHeader* frame = nullptr;
   ColorModel color = ColorModel::ycbcr;  ///< decides which components share Huffman tables
+  /// Not null, where one sequential scan is coded: its symbols, and no blocks.
+  const ScanSymbols* symbols = nullptr;
   /// One a component of the frame.
   StoredBlocks blocks[kMaxDecodedComponents];
   bool is_zigzag = false;  ///< the order of StoredBlocks::ac is that of zig-zag indices

@@ -76,6 +76,7 @@ class CpuDecodePipeline : public DecodePipeline {
                      ScanOutcome& outcome) final;
   Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
                             std::span<ScanOutcome> outcomes) final;
+  bool read_symbols(const FrameScan& scan, const std::uint8_t* table, ScanSymbols& out) final;
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) final;
   Status finish_planes(std::vector<ComponentPlane>& out) final;
   Status finish_coefficients() final;

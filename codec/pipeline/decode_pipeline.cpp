@@ -199,6 +199,21 @@ Status CpuDecodePipeline::decode_progressive(const FrameHeader& frame,
   return Status::ok();
 }
 
+bool CpuDecodePipeline::read_symbols(const FrameScan& scan, const std::uint8_t* table,
+                                     ScanSymbols& out) {
+  const ScanLayout& layout = scan.header.layout;
+  ScanOutcome outcome;
+  begin_progressive(1);
+  const CleanScan clean = unstuff(0, scan.data, outcome.consumed_bytes);
+  intervals_.begin(layout, clean.segments);
+  if (intervals_.reached() < layout.intervals()) return false;
+  out.begin_scan(scan.header, clean.bytes, clean.segments.back().first_byte, table);
+  for (std::int64_t i = 0; i < layout.intervals(); ++i)
+    if (!intervals_[i].has_data() || !out.read(intervals_[i])) return false;
+  intervals_.report(layout, scan.data, outcome);
+  return outcome.problem.is_ok();
+}
+
 Status CpuDecodePipeline::finish_frame(ColorModel model, ChromaUpsampling upsampling,
                                        const FrameView& out) {
   fill_gaps();

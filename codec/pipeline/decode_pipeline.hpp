@@ -12,6 +12,7 @@
 
 namespace zerorun {
 
+class ScanSymbols;
 class StoredFrame;
 struct StageTable;
 
@@ -58,6 +59,14 @@ class DecodePipeline {
                                     std::span<const FrameScan> /*scans*/,
                                     std::span<ScanOutcome> /*outcomes*/) {
     return Status(Errc::progressive);
+  }
+
+  /// In place of all that: the symbols of a sequential scan with all components, which is put into
+  /// tables as ScanSymbols::begin_scan() says. False: its coefficients have to be decoded, which
+  /// finds out what is wrong.
+  virtual bool read_symbols(const FrameScan& /*scan*/, const std::uint8_t* /*table*/,
+                            ScanSymbols& /*out*/) {
+    return false;
   }
 
   /// Components that no scan contains are 128 (coefficients 0).

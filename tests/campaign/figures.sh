@@ -107,7 +107,7 @@ executions() { awk '{ n += $1 } END { print n + 0 }' "$state/R5.$1" 2>/dev/null 
 
 # Random changes of small streams and of files of all kinds; for libFuzzer see tests/fuzz/README.md.
 R5() {
-  local targets=(differential_fuzz decode_fuzz tables_fuzz recode_fuzz walk_fuzz capi_fuzz container_fuzz manifest_fuzz inspect_fuzz round_trip_fuzz)
+  local targets=(differential_fuzz decode_fuzz tables_fuzz recode_fuzz recode_file_fuzz walk_fuzz capi_fuzz container_fuzz manifest_fuzz inspect_fuzz round_trip_fuzz)
   local target code all=0
   build release "${targets[@]}"
   for target in "${targets[@]}"; do

@@ -1,0 +1,107 @@
+// The symbols of a sequential scan, which is to be coded again with other tables.
+// SPDX-License-Identifier: MIT
+#include "codec/decode/scan_symbols.hpp"
+
+#include <bit>
+
+#include "codec/arith/host_device.hpp"
+#include "codec/decode/block_decoder.hpp"
+
+namespace zerorun {
+namespace {
+
+constexpr std::uint64_t kMostBlockSymbols = 2 * kBlockSize;  // more than a block can have
+
+}  // namespace
+
+void ScanSymbols::begin_scan(const ScanHeader& scan, const std::uint8_t* clean,
+                             std::uint64_t clean_bytes, const std::uint8_t* table) {
+  scan_ = &scan;
+  clean_ = clean;
+  table_ = table;
+  count_ = intervals_ = 0;
+  room_ = 4 * clean_bytes;
+  symbols_.reserve(static_cast<std::int64_t>(room_ + kMostBlockSymbols));
+  interval_end_.reserve(scan.layout.intervals());
+  for (std::size_t d = 0; d < 4; ++d) {
+    if (scan.dc[d]) fill_decode_table(*scan.dc[d], huffman_.dc[d]);
+    if (!scan.ac[d]) continue;
+    fill_decode_table(*scan.ac[d], huffman_.ac[d]);
+    for (std::uint32_t i = 0; i < (1u << kStepBits); ++i) {
+      const DecodedSymbol symbol = decode_symbol(huffman_.ac[d], i << (kMaxCodeBits - kStepBits));
+      const int run = symbol.value >> 4, ssss = symbol.value & 15;
+      const int spare = kStepBits - symbol.bits - ssss;
+      steps_[d][i] = {{}, 0, kLong};
+      if (symbol.bits == 0 || spare < 0) continue;
+      steps_[d][i] = {{static_cast<std::uint8_t>(symbol.value), 0,
+                       static_cast<std::uint16_t>(i >> spare & ((1u << ssss) - 1))},
+                      static_cast<std::uint8_t>(kStepBits - spare),
+                      static_cast<std::uint8_t>(ssss == 0 && run < 15 ? kEndOfBlock : run + 1)};
+    }
+  }
+}
+
+ZR_MULTIVERSION bool ScanSymbols::read(IntervalState& interval) {
+  const ScanLayout& layout = scan_->layout;
+  McuStart at = interval.at;  // this and more are copies, which stay in registers
+  ByteWindow bits = ByteWindow::at(clean_, at.bit);
+  const std::uint8_t* const limit = clean_ + interval.end_bit / 8 + 8;  // the window is ahead
+  Symbol *out = symbols_.data() + count_, *const room = symbols_.data() + room_;
+  std::int16_t sent[kMaxDecodedComponents] = {};  // the last DC that is no padding
+  for (; at.mcu < interval.end_mcu; ++at.mcu)
+    for (std::int32_t i = 0; i < layout.blocks_per_mcu; ++i) {
+      const BlockPlace place = place_block(layout, at.mcu, i);
+      const int c = place.component;
+      const HuffmanDecodeTable& dc = huffman_.dc[layout.component[c].dc_table];
+      const HuffmanDecodeTable& ac = huffman_.ac[layout.component[c].ac_table];
+      const Step* const steps = steps_[layout.component[c].ac_table];
+      const std::uint8_t dc_table = table_[c], ac_table = static_cast<std::uint8_t>(2 + dc_table);
+      const auto of_ac = std::bit_cast<std::uint32_t>(Symbol{0, ac_table, 0});
+      bits.refill();
+      const DecodedSymbol first = decode_symbol(dc, bits.peek16());
+      if (first.bits == 0 || out > room) return false;
+      bits.drop(first.bits);
+      at.dc[c] = static_cast<std::int16_t>(at.dc[c] + extend(bits.take(first.value), first.value));
+      *out = make_symbol(0, place.inside ? at.dc[c] - sent[c] : 0, dc_table);
+      if ((out++)->rrrrssss > 15) return false;
+      Symbol* const begin = out;
+      int k = 1;
+      while (k < kBlockSize) {
+        bits.refill();
+        if (bits.next > limit) return false;
+#pragma GCC unroll 5
+        for (int s = 0; s < 5; ++s) {  // of kStepBits
+          const Step& step = steps[bits.window >> (64 - kStepBits)];
+          *out++ = std::bit_cast<Symbol>(std::bit_cast<std::uint32_t>(step.symbol) | of_ac);
+          k += step.advance;
+          bits.drop(step.length);
+          if (k >= kBlockSize) break;
+        }
+        if (k < kLong) continue;
+        bits.refill();
+        const DecodedSymbol symbol = decode_symbol(ac, bits.peek16());
+        const int run = symbol.value >> 4, ssss = symbol.value & 15;
+        if (symbol.bits == 0) return false;
+        bits.drop(symbol.bits);
+        out[-1] = {static_cast<std::uint8_t>(symbol.value), ac_table,
+                   static_cast<std::uint16_t>(bits.take(ssss))};
+        k += (ssss == 0 && run < 15 ? kEndOfBlock : run + 1) - kLong;
+      }
+      if (k > kBlockSize && k < kEndOfBlock) return false;  // a run leaves the block
+      if (place.inside)
+        sent[c] = at.dc[c];
+      else
+        out = begin;
+      if (out > begin && k != kBlockSize) --out;  // EOB
+      if (out > begin && k == kBlockSize && out[-1].rrrrssss != kZrl) continue;
+      while (out > begin && out[-1].rrrrssss == kZrl) --out;
+      *out++ = {kEob, ac_table, 0};
+    }
+  at.bit = bits.position(clean_);
+  interval.at = at;
+  count_ = static_cast<std::uint64_t>(out - symbols_.data());
+  interval_end_.data()[intervals_++] = count_;
+  return at.bit <= interval.end_bit;
+}
+
+}  // namespace zerorun

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {
@@ -23,6 +24,25 @@ void copy_chroma(const ColorSubsampleArgs& a, int c, int first, int end) {
 }
 
 }  // namespace
+
+void fit_chroma_rows(const ConstPlaneView& in, const PlaneView& out, int first_row, int end_row,
+                     std::vector<std::uint8_t>& rows) {
+  const auto width = static_cast<std::size_t>(in.width);
+  rows.resize((width + 2) * sizeof(std::int16_t));
+  auto* const sums = reinterpret_cast<std::int16_t*>(rows.data());  // of a column's three samples
+  for (int y = first_row; y < end_row; ++y) {
+    const std::uint8_t* const above = plane_row(in, std::max(y - 1, 0));
+    const std::uint8_t* const own = plane_row(in, y);
+    const std::uint8_t* const below = plane_row(in, std::min(y + 1, in.height - 1));
+    for (std::size_t x = 0; x < width; ++x)
+      sums[x + 1] = static_cast<std::int16_t>(above[x] + 6 * own[x] + below[x]);
+    sums[0] = sums[1];
+    sums[width + 1] = sums[width];
+    std::uint8_t* const to = plane_row(out, y);
+    for (std::size_t x = 0; x < width; ++x)
+      to[x] = fitted_chroma(own[x], sums[x] + 6 * sums[x + 1] + sums[x + 2]);
+  }
+}
 
 Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
   const int last_row = std::min(a.first_row + a.row_count, a.frame.height);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <vector>
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/exec.hpp"
@@ -39,6 +40,11 @@ inline void extend_row(std::uint8_t* row, int valid, int total) {
   if (total > valid)
     std::memset(row + valid, row[valid - 1], static_cast<std::size_t>(total - valid));
 }
+
+/// fitted_chroma() of rows of a plane that color_subsample made, with what is right of the frame;
+/// beyond its edges the plane's samples are repeated. `rows` is scratch memory.
+void fit_chroma_rows(const ConstPlaneView& in, const PlaneView& out, int first_row, int end_row,
+                     std::vector<std::uint8_t>& rows);
 
 Status color_subsample_cpu(const ColorSubsampleArgs& args, Exec& exec);
 Status color_subsample_cuda(const ColorSubsampleArgs& args, Exec& exec);

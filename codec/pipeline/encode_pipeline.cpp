@@ -83,6 +83,12 @@ std::optional<ColorSubsampleArgs> ComponentPlanes::make(const EncodeSetup& setup
   return args;
 }
 
+PlaneView ComponentPlanes::make_fitted(int c, ConstPlaneView& from) {
+  from = planes_[c];
+  planes_[c].data = fitted_[c].reserve(from.stride_bytes * from.height);
+  return {fitted_[c].data(), from.stride_bytes, from.width, from.height};
+}
+
 namespace {
 
 struct SliceSymbols {

@@ -37,6 +37,8 @@ struct EncodeSetup {
   const std::array<HuffmanSpec, 4>* fixed_specs;
   /// The frame's planes are the component planes: no color_subsample.
   bool planes_are_components;
+  /// Chroma that color_subsample made is fitted to a decoder's up-sampling: fit_chroma_rows().
+  bool fits_chroma;
 };
 
 /// How a picture was coded to a size. Plain data.

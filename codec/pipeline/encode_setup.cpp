@@ -102,6 +102,8 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
   // Any planar frame has grey in its first plane.
   setup.planes_are_components =
       is_planar_yuv(format) && (sampling == Subsampling::gray || planar_format(sampling) == format);
+  setup.fits_chroma = params.tune == Tune::photo && sampling == Subsampling::s420 &&
+                      (is_rgb(format) || format == PixelFormat::yuv444p);
   return setup;
 }
 

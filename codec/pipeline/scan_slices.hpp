@@ -75,10 +75,14 @@ class ComponentPlanes {
   /// What converts the first row of MCUs; nothing if the frame's planes are the components.
   std::optional<ColorSubsampleArgs> make(const EncodeSetup& setup, const ConstFrameView& frame);
 
+  /// Memory for chroma component `c` as fit_chroma_rows() makes it, which takes the place of what
+  /// was converted; `from` becomes that.
+  PlaneView make_fitted(int c, ConstPlaneView& from);
+
   const ConstPlaneView* views() const { return planes_; }
 
  private:
-  Buffer<std::uint8_t> memory_[kMaxComponents];
+  Buffer<std::uint8_t> memory_[kMaxComponents], fitted_[kMaxComponents];
   ConstPlaneView planes_[kMaxComponents];
 };
 
@@ -189,6 +193,14 @@ class SlicedEncodePipeline : public EncodePipeline {
       rows.first_row = static_cast<std::int32_t>(mcu_row) * rows.row_count;
       convert(rows, scratch);
     });
+    for (int c = 1; c < layout().components && setup.fits_chroma; ++c) {
+      ConstPlaneView from;
+      const PlaneView to = planes_.make_fitted(c, from);
+      run_jobs(layout().mcus_high, [&](std::int64_t mcu_row, Scratch& scratch) {
+        const int row = static_cast<int>(mcu_row) * kBlockEdge;
+        fit_chroma_rows(from, to, row, std::min(row + kBlockEdge, to.height), scratch.rows);
+      });
+    }
   }
 
   /// The blocks of the frame's components, to be filled: AC in zig-zag order.

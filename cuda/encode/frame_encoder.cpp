@@ -357,6 +357,8 @@ Status FrameEncoder::reserve_planes(const EncodeSetup& setup) {
   if (!setup.planes_are_components)
     for (int c = has_luma_plane(setup) ? 1 : 0; c < setup.layout.components; ++c)
       ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
+  for (int c = 1; c < setup.layout.components && setup.fits_chroma; ++c)
+    ZR_TRY(fitted_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
   ZR_TRY(reciprocals_.reserve(1));
   return tune_.reserve(1);
 }
@@ -445,7 +447,19 @@ Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const Frame
     for (std::size_t f = 0; f < jobs.size(); ++f)
       args.plane[f][c] = {planes_[c].data() + static_cast<std::int64_t>(f) * step.of[c], stride};
   }
-  return color_subsample_frames(made, {frames.data(), jobs.size()}, step, stream);
+  ZR_TRY(color_subsample_frames(made, {frames.data(), jobs.size()}, step, stream));
+  if (!setup.fits_chroma) return Status::ok();
+  ZR_TRY(announce(probe, "fit_chroma"));
+  for (int c = 1; c < layout.components; ++c)
+    for (std::size_t f = 0; f < jobs.size(); ++f)
+      args.plane[f][c].data = fitted_[c].data() + static_cast<std::int64_t>(f) * step.of[c];
+  return fit_chroma({{planes_[1].data(), planes_[2].data()},
+                     {fitted_[1].data(), fitted_[2].data()},
+                     made.plane[1].width,
+                     made.plane[1].height,
+                     step.of[1],
+                     static_cast<std::uint32_t>(jobs.size())},
+                    stream);
 }
 
 Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {

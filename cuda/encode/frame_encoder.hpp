@@ -123,7 +123,7 @@ class FrameEncoder {
   LaunchGraphs::Key key_;
   ScriptArgs scan_args_{};  // of progressive frames
   DeviceBuffer<std::byte> scan_memory_;
-  DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
+  DeviceBuffer<std::uint8_t> planes_[kMaxComponents], fitted_[kMaxComponents];
   DeviceBuffer<ReciprocalTables> reciprocals_;
   DeviceBuffer<TuneRules> tune_;
   DeviceBuffer<CodeTable> codes_;

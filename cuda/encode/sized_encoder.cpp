@@ -8,6 +8,7 @@
 #include "codec/pipeline/size_control.hpp"
 #include "cuda/encode/copies.hpp"
 #include "cuda/encode/packed_fdct.hpp"
+#include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
 
@@ -121,8 +122,11 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
   ZR_TRY(coded_.reserve(1));
   ZR_TRY(skip_.reserve(1));
   if (grid_)
-    for (int c = 0; c < counted_.components; ++c)
+    for (int c = 0; c < counted_.components; ++c) {
       ZR_TRY(planes_[c].reserve(static_cast<std::int64_t>(plane_bytes(c))));
+      if (setup_->fits_chroma)
+        ZR_TRY(fitted_[c].reserve(static_cast<std::int64_t>(plane_bytes(c))));
+    }
   // From pageable memory the call returns when the source has been read.
   ZR_CUDA_TRY(cudaMemcpyAsync(tables_.data(), tables_on_host_.data(), sizeof(SizeTables),
                               cudaMemcpyHostToDevice, stream));
@@ -177,13 +181,24 @@ Status SizedEncoder::sample_planes(const CodeTilesArgs& planes, cudaStream_t str
     const bool is_luma = c == 0;
     copy.tile_wide[c] = SampleGrid::kTile / (is_luma ? 1 : setup_->h_max);
     copy.tile_high[c] = SampleGrid::kTile / (is_luma ? 1 : setup_->v_max);
+    const bool is_fitted = setup_->fits_chroma && !is_luma;
     copy.from[c] = planes.plane[0][c];
+    if (is_fitted)
+      copy.from[c].data = encoder_.planes_[c].data();  // fitted as a part of the sample
     copy.to[c] = planes_[c].data();
-    counted.plane[0][c] = {planes_[c].data(), component.width};
+    counted.plane[0][c] = {is_fitted ? fitted_[c].data() : planes_[c].data(), component.width};
     counted.width[is_luma ? 0 : 1] = component.width;
     counted.height[is_luma ? 0 : 1] = component.height;
   }
-  return copy_sample(copy, stream);
+  ZR_TRY(copy_sample(copy, stream));
+  if (!setup_->fits_chroma) return Status::ok();
+  return fit_chroma({{planes_[1].data(), planes_[2].data()},
+                     {fitted_[1].data(), fitted_[2].data()},
+                     counted.width[1],
+                     counted.height[1],
+                     0,
+                     1},
+                    stream);
 }
 
 std::uint64_t SizedEncoder::plane_bytes(int component) const {

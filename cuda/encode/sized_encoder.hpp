@@ -56,7 +56,7 @@ class SizedEncoder {
   DeviceBuffer<SymbolCounts> counts_;  // three
   DeviceBuffer<std::uint64_t> coded_;
   DeviceBuffer<std::uint32_t> skip_;
-  DeviceBuffer<std::uint8_t> planes_[kMaxComponents];
+  DeviceBuffer<std::uint8_t> planes_[kMaxComponents], fitted_[kMaxComponents];
 };
 
 }  // namespace zerorun

@@ -438,6 +438,54 @@ Status run(const ColorSubsampleArgs& a, cudaStream_t stream) {
 
 }  // namespace
 
+namespace {
+
+constexpr unsigned kFitThreads = 256;
+
+/// Four samples of a row by each thread. blockIdx.y: frame and component.
+__global__ void __launch_bounds__(kFitThreads)
+    fit_chroma_kernel(const __grid_constant__ FitChromaArgs a) {
+  const std::int64_t frame = std::int64_t{blockIdx.y / 2} * a.step;
+  const std::uint8_t* const from = a.from[blockIdx.y % 2] + frame;
+  std::uint8_t* const to = a.to[blockIdx.y % 2] + frame;
+  const std::int32_t words = a.width / 4;
+  wait_for_previous_kernel();
+  for (std::int64_t i = grid_thread(); i < std::int64_t{words} * a.height; i += grid_threads()) {
+    const auto y = static_cast<std::int32_t>(i / words);
+    const std::int32_t x = static_cast<std::int32_t>(i % words) * 4;
+    std::int32_t sums[6] = {};  // of columns, from the one before the word to the one behind it
+    std::uint32_t own = 0;
+#pragma unroll
+    for (int r = -1; r <= 1; ++r) {
+      const std::uint8_t* const row =
+          from + std::int64_t{min(max(y + r, 0), a.height - 1)} * a.width;
+      const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(row + x);
+      const std::int32_t weight = r == 0 ? 6 : 1;
+      if (r == 0) own = word;
+      sums[0] += weight * row[max(x - 1, 0)];
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        sums[1 + k] += weight * static_cast<std::int32_t>(word >> 8 * k & 0xFF);
+      sums[5] += weight * row[min(x + 4, a.width - 1)];
+    }
+    std::uint32_t fitted = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const auto c = static_cast<std::int32_t>(own >> 8 * k & 0xFF);
+      fitted |= std::uint32_t{fitted_chroma(c, sums[k] + 6 * sums[k + 1] + sums[k + 2])} << 8 * k;
+    }
+    reinterpret_cast<std::uint32_t*>(to)[i] = fitted;
+  }
+}
+
+}  // namespace
+
+Status fit_chroma(const FitChromaArgs& args, cudaStream_t stream) {
+  const std::int64_t words = std::int64_t{args.width} / 4 * args.height;
+  const LaunchShape shape{grid_size(words, kFitThreads), kFitThreads, 0, 2 * args.frames};
+  return ZR_CUDA_STATUS(launch_behind(fit_chroma_kernel, shape, stream, args));
+}
+
 Status color_subsample_cuda(const ColorSubsampleArgs& a, Exec& exec) {
   return run(a, stream_of(exec));
 }

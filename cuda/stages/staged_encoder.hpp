@@ -73,9 +73,11 @@ class StagedEncoder {
         const auto& component = setup.layout.component[c];
         plane_bytes[c] = std::int64_t{plane_stride(component)} * component.height;
       }
+    const std::int64_t fitted_bytes = setup.fits_chroma ? plane_bytes[1] : 0;
     return memory_.carve(
         scratch_array(planes_[0], plane_bytes[0]), scratch_array(planes_[1], plane_bytes[1]),
-        scratch_array(planes_[2], plane_bytes[2]), scratch_array(counts_, 1),
+        scratch_array(planes_[2], plane_bytes[2]), scratch_array(fitted_[0], fitted_bytes),
+        scratch_array(fitted_[1], fitted_bytes), scratch_array(counts_, 1),
         scratch_array(divisors_, 1), scratch_array(tune_, 1), scratch_array(arrays_.tables, 1),
         scratch_array(arrays_.specs, kEncodeTables), scratch_array(arrays_.zz, blocks * kBlockSize),
         scratch_array(arrays_.diff, blocks), scratch_array(arrays_.symbols, blocks * kBlockSize),
@@ -118,7 +120,17 @@ class StagedEncoder {
       arrays_.plane[c] = {planes_[c], stride, stride, component.height};
     }
     ZR_TRY(announce(probe, "color_subsample"));
-    return color_subsample_cuda(args, exec);
+    ZR_TRY(color_subsample_cuda(args, exec));
+    if (!setup.fits_chroma) return Status::ok();
+    ZR_TRY(announce(probe, "fit_chroma"));
+    for (int c = 1; c < layout.components; ++c) arrays_.plane[c].data = fitted_[c - 1];
+    return fit_chroma({{planes_[1], planes_[2]},
+                       {fitted_[0], fitted_[1]},
+                       args.plane[1].width,
+                       args.plane[1].height,
+                       0,
+                       1},
+                      stream_of(exec));
   }
 
   Status make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {
@@ -169,7 +181,7 @@ class StagedEncoder {
 
   Scratch scratch_;  // of the stages
   Scratch memory_;   // of all that follow, in device memory
-  std::uint8_t* planes_[kMaxComponents] = {};
+  std::uint8_t *planes_[kMaxComponents] = {}, *fitted_[2] = {};
   SymbolCounts* counts_ = nullptr;
   DivisorTables* divisors_ = nullptr;
   TuneRules* tune_ = nullptr;

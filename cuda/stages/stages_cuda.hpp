@@ -34,6 +34,18 @@ Status color_subsample_frames(const ColorSubsampleArgs& args,
                               std::span<const ConstFrameView> frames, const PlaneOffsets& step,
                               cudaStream_t stream);
 
+/// Planes of both chroma components of frames, in device memory. 4 divides addresses and widths.
+struct FitChromaArgs {
+  const std::uint8_t* from[2];
+  std::uint8_t* to[2];
+  std::int32_t width, height;  ///< rows follow each other
+  std::int64_t step;           ///< from a frame's plane to the next one's, on both sides
+  std::uint32_t frames;
+};
+
+/// fit_chroma_rows() for all rows.
+Status fit_chroma(const FitChromaArgs& args, cudaStream_t stream);
+
 // Code tables in device memory: optimal ones from the statistics, so that no frame waits for the
 // host, and fixed ones.
 

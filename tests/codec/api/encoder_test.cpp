@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/encoder.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "codec/base/pixel_rows.hpp"
+#include "codec/encode/color_subsample.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
@@ -238,6 +242,78 @@ TEST(EncoderHeaders, ReportedIntervalIsTheOneWritten) {
         break;  // whatever pays
     }
   }
+}
+
+/// The planes of 4:2:0 that are made of a picture whose sides 16 divides. `fits`: and chroma that
+/// makes up for what box and triangle take from it, by arithmetic of this test.
+TestFrame planes_of(const TestFrame& picture, bool fits) {
+  const ConstFrameView in = picture.view();
+  TestFrame boxes(PixelFormat::yuv420p, in.width, in.height);
+  ColorSubsampleArgs args{in, 3, 2, 2, {}, 0, in.height};
+  for (int c = 0; c < 3; ++c) {
+    const int width = in.width / (c == 0 ? 1 : 2);
+    args.plane[c] = {boxes.row(c, 0), width, width, boxes.rows(c)};
+  }
+  Exec exec;
+  EXPECT_TRUE(color_subsample_cpu(args, exec));
+  TestFrame fitted = boxes;
+  for (int c = 1; fits && c < 3; ++c)
+    for (int y = 0; y < boxes.rows(c); ++y)
+      for (int x = 0; x < in.width / 2; ++x) {
+        double blurred = 0;
+        for (int dy = -1; dy <= 1; ++dy)
+          for (int dx = -1; dx <= 1; ++dx)
+            blurred += (dy == 0 ? 0.75 : 0.125) * (dx == 0 ? 0.75 : 0.125) *
+                       boxes.row(c, std::clamp(y + dy, 0,
+                                               boxes.rows(c) -
+                                                   1))[std::clamp(x + dx, 0, in.width / 2 - 1)];
+        const double value = std::floor(2.0 * boxes.row(c, y)[x] - blurred + 0.5);
+        fitted.row(c, y)[x] = static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
+      }
+  return fitted;
+}
+
+TEST(Chroma, OfPhotosIsFittedWhereItIsReducedBoth) {
+  for (const PixelFormat format : {PixelFormat::rgb24, PixelFormat::xbgr32, PixelFormat::yuv444p,
+                                   PixelFormat::yuv422p, PixelFormat::yuv440p})
+    for (const Tune tune : {Tune::exact, Tune::photo, Tune::text})
+      for (const int threads : {1, 3}) {
+        SCOPED_TRACE(testing::Message() << name(format) << ' ' << name(tune));
+        const TestFrame picture = make_frame(Content::photo, format, 208, 176, 5);
+        EncodeParams params;
+        params.tune = tune;
+        params.threads = threads;
+        params.subsampling = Subsampling::s420;
+        const bool is_whole = is_rgb(format) || format == PixelFormat::yuv444p;
+        const TestFrame planes = planes_of(picture, tune == Tune::photo && is_whole);
+        EXPECT_EQ(encoded_on_cpu(picture.view(), params), encoded_on_cpu(planes.view(), params));
+      }
+}
+
+/// Squares of red and grey, of seven pixels, whose edges lie inside of boxes.
+TEST(Chroma, ThatIsFittedComesNearerToThePicture) {
+  TestFrame picture(PixelFormat::rgb24, 96, 96);
+  for (int y = 0; y < 96; ++y)
+    for (int x = 0; x < 96; ++x) {
+      std::uint8_t* const pixel = picture.row(0, y) + 3 * x;
+      pixel[0] = (x / 7 + y / 7) % 2 == 0 ? 160 : 110;
+      pixel[1] = pixel[2] = 90;
+    }
+  EncodeParams params;
+  params.quality = 100;
+  double error[2] = {};
+  for (const bool fits : {false, true}) {
+    TestFrame decoded(PixelFormat::rgb24, 96, 96);
+    DecodeParams on_cpu;
+    on_cpu.backend = Backend::cpu;
+    auto decoder = make_coder<Decoder>(on_cpu);
+    ASSERT_TRUE(decoder);
+    const Bytes jpeg = encoded_on_cpu(planes_of(picture, fits).view(), params);
+    ASSERT_TRUE(decoder->decode(jpeg, decoded.view()));
+    const std::vector<std::uint8_t> a = picture.packed(), b = decoded.packed();
+    for (std::size_t i = 0; i < a.size(); ++i) error[fits] += (a[i] - b[i]) * (a[i] - b[i]);
+  }
+  EXPECT_LT(error[true], 0.9 * error[false]);
 }
 
 }  // namespace

@@ -181,5 +181,34 @@ TEST_F(ColorSubsampleParity, ManyFrames) {
     }
 }
 
+TEST_F(ColorSubsampleParity, FittedChroma) {
+  for (const auto& [width, height] : {std::pair{8, 1}, {8, 2}, {16, 37}, {1920, 9}, {72, 1000}})
+    for (const std::uint32_t frames : {1u, 3u}) {
+      SCOPED_TRACE(testing::Message() << width << 'x' << height << ", " << frames << " frames");
+      const auto bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+      FitChromaArgs args{{}, {}, width, height, static_cast<std::int64_t>(bytes), frames};
+      std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> from, to;
+      std::vector<std::uint8_t> samples[2], expected[2], rows;
+      for (std::size_t c = 0; c < 2; ++c) {
+        for (std::uint32_t f = 0; f < frames; ++f) {
+          const auto plane =
+              make_frame(Content::noise, PixelFormat::gray8, width, height, frames + 10 * f + c)
+                  .packed();
+          samples[c].insert(samples[c].end(), plane.begin(), plane.end());
+          std::vector<std::uint8_t> fitted(bytes, kPoison);
+          fit_chroma_rows({plane.data(), width, width, height},
+                          {fitted.data(), width, width, height}, 0, height, rows);
+          expected[c].insert(expected[c].end(), fitted.begin(), fitted.end());
+        }
+        from.push_back(std::make_unique<DeviceArray<std::uint8_t>>(samples[c]));
+        to.push_back(std::make_unique<DeviceArray<std::uint8_t>>(samples[c].size()));
+        args.from[c] = from.back()->data();
+        args.to[c] = to.back()->data();
+      }
+      ASSERT_TRUE(fit_chroma(args, nullptr));
+      for (std::size_t c = 0; c < 2; ++c) ASSERT_EQ(to[c]->to_host(), expected[c]);
+    }
+}
+
 }  // namespace
 }  // namespace zerorun::test

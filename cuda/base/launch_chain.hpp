@@ -50,8 +50,6 @@ class LaunchGraphs {
     std::uint64_t last_use = 0;
   };
 
-  Entry* find(const Key& key);
-  void remember(const Key& key);
   cudaGraphExec_t capture(const Enqueue& enqueue);
   static void forget(Entry& entry) noexcept;
 
@@ -125,7 +123,6 @@ class LaunchChain {
     cudaGraphExec_t executable = nullptr;  // null: the kernels came once
   };
 
-  Functions functions() const;
   Graph* find();
   bool make(Graph& graph);
   template <typename Params>

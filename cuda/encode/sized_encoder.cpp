@@ -77,15 +77,6 @@ void SizedEncoder::set_size(const EncodeParams& params) {
   quality_ = params.quality;
 }
 
-/// A frame while its launches are enqueued.
-struct SizedEncoder::Frame {
-  const FrameJob& job;
-  SizedCoding* outcome;
-  CodeTilesArgs planes;
-  SearchSizeArgs search;
-  int state;  ///< which of states_ the next search reads
-};
-
 Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStream_t stream) {
   const bool was_ready = std::exchange(is_ready_, false);
   ZR_TRY(encoder_.bring_up_to_date(*setup_, 1, stream));
@@ -101,11 +92,10 @@ Status SizedEncoder::enqueue(const FrameJob& job, SizedCoding* outcome, cudaStre
                         reinterpret_cast<std::uintptr_t>(encoder_.headers_.data()),
                         reinterpret_cast<std::uintptr_t>(outcome)};
   append_job(key, job);
-  Frame frame{job, outcome, {}, {}, 0};
   const int codings = SizePlan::most_codings(task());
   ZR_TRY(graphs_.run(key, stream, [&](cudaStream_t s) {
     encoder_.turn_ = turn;
-    return launch(frame, codings, s);
+    return launch(job, outcome, codings, s);
   }));
   encoder_.complete(turn, codings);
   phase_ = (phase_ + codings + 1) % 2;
@@ -121,8 +111,10 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
   ZR_TRY(coded_.reserve(1));
   ZR_TRY(skip_.reserve(1));
   if (grid_)
-    for (int c = 0; c < counted_.components; ++c)
-      ZR_TRY(planes_[c].reserve(static_cast<std::int64_t>(plane_bytes(c))));
+    for (int c = 0; c < counted_.components; ++c) {
+      const ScanLayout::Component& component = counted_.component[c];
+      ZR_TRY(planes_[c].reserve(std::int64_t{component.width} * component.height));
+    }
   // From pageable memory the call returns when the source has been read.
   ZR_CUDA_TRY(cudaMemcpyAsync(tables_.data(), tables_on_host_.data(), sizeof(SizeTables),
                               cudaMemcpyHostToDevice, stream));
@@ -132,35 +124,31 @@ Status SizedEncoder::prepare(cudaStream_t stream) {
 }
 
 /// The first search, and codings with a search behind each. What the plan does not need is skipped.
-Status SizedEncoder::launch(Frame& frame, int codings, cudaStream_t stream) {
-  CodeTilesArgs counted;
-  ZR_TRY(encoder_.launch_planes(*setup_, frame.job.frame, stream, frame.planes));
-  ZR_TRY(sample_planes(frame.planes, stream, counted));
-  frame.search = search_args(counted);
-  frame.search.size = frame.job.output.size;
-  frame.search.outcome = frame.outcome;
-  frame.state = phase_;
-  ZR_TRY(search(frame, true, stream));
+Status SizedEncoder::launch(const FrameJob& job, SizedCoding* outcome, int codings,
+                            cudaStream_t stream) {
+  CodeTilesArgs planes, counted;
+  ZR_TRY(encoder_.launch_planes(*setup_, job.frame, stream, planes));
+  ZR_TRY(sample_planes(planes, stream, counted));
+  SearchSizeArgs args = search_args(counted);
+  args.size = job.output.size;
+  args.outcome = outcome;
+  int state = phase_;
+  const auto search = [&](bool starts) {
+    args.starts = starts;
+    args.before = states_.data() + state;
+    state ^= 1;
+    args.after = states_.data() + state;
+    return search_size(args, stream);
+  };
+  ZR_TRY(search(true));
   for (int n = 0; n < codings; ++n) {
-    ZR_TRY(code(frame, n == 0, stream));
-    ZR_TRY(search(frame, false, stream));
+    FrameEncoder::Coding coding{job.output, skip_.data(), n == 0 && is_plain_first_,
+                                args.specs != nullptr};
+    coding.output.size = coded_.data();
+    ZR_TRY(encoder_.launch_coding(*setup_, planes, coding, stream));
+    ZR_TRY(search(false));
   }
   return Status::ok();
-}
-
-Status SizedEncoder::search(Frame& frame, bool starts, cudaStream_t stream) {
-  frame.search.starts = starts;
-  frame.search.before = states_.data() + frame.state;
-  frame.state ^= 1;
-  frame.search.after = states_.data() + frame.state;
-  return search_size(frame.search, stream);
-}
-
-Status SizedEncoder::code(const Frame& frame, bool is_first, cudaStream_t stream) {
-  FrameEncoder::Coding coding{frame.job.output, skip_.data(), is_first && is_plain_first_,
-                              frame.search.specs != nullptr};
-  coding.output.size = coded_.data();
-  return encoder_.launch_coding(*setup_, frame.planes, coding, stream);
 }
 
 /// `counted`: whose symbols are counted, the sample's planes or the frame's.
@@ -184,11 +172,6 @@ Status SizedEncoder::sample_planes(const CodeTilesArgs& planes, cudaStream_t str
     counted.height[is_luma ? 0 : 1] = component.height;
   }
   return copy_sample(copy, stream);
-}
-
-std::uint64_t SizedEncoder::plane_bytes(int component) const {
-  const ScanLayout::Component& c = counted_.component[component];
-  return static_cast<std::uint64_t>(c.width) * static_cast<std::uint64_t>(c.height);
 }
 
 SearchSizeArgs SizedEncoder::search_args(const CodeTilesArgs& counted) const {

@@ -30,13 +30,9 @@ class SizedEncoder {
   Status set_shape(const EncodeParams& params, const EncodeSetup& setup);
   void set_size(const EncodeParams& params);
   Status prepare(cudaStream_t stream);
-  struct Frame;
-  Status launch(Frame& frame, int codings, cudaStream_t stream);
-  Status search(Frame& frame, bool starts, cudaStream_t stream);
-  Status code(const Frame& frame, bool is_first, cudaStream_t stream);
+  Status launch(const FrameJob& job, SizedCoding* outcome, int codings, cudaStream_t stream);
   Status sample_planes(const CodeTilesArgs& planes, cudaStream_t stream, CodeTilesArgs& counted);
   SearchSizeArgs search_args(const CodeTilesArgs& counted) const;
-  std::uint64_t plane_bytes(int component) const;
   const SizeTask& task() const { return tables_on_host_[0].task; }
 
   FrameEncoder encoder_;

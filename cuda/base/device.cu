@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <iterator>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -165,17 +164,6 @@ cudaError_t limit(const DeviceLimits& real, DeviceLimits& out) {
   return cudaSuccess;
 }
 
-/// Indexed by device. A deque, so that pointers to its elements stay valid.
-struct Devices {
-  std::mutex mutex;
-  std::deque<std::optional<KnownDevice>> known;
-};
-
-Devices& devices() {
-  static Devices all;
-  return all;
-}
-
 }  // namespace
 
 void set_test_capability(int capability) { chosen_capability = capability; }
@@ -187,17 +175,16 @@ cudaError_t current_device(const KnownDevice*& out) {
   thread_local int last_device = -1;
   thread_local const KnownDevice* last = nullptr;
   if (device != last_device) {
-    Devices& all = devices();
-    const std::lock_guard lock(all.mutex);
-    const auto index = static_cast<std::size_t>(device);
-    while (all.known.size() <= index) all.known.emplace_back();
-    if (!all.known[index]) {
+    static std::mutex mutex;
+    static std::map<int, KnownDevice> all;  // pointers to its elements stay valid
+    const std::lock_guard lock(mutex);
+    if (!all.contains(device)) {
       KnownDevice found{};
       if (cudaError_t error = ask(device, found.real); error != cudaSuccess) return error;
       if (cudaError_t error = limit(found.real, found.limits); error != cudaSuccess) return error;
-      all.known[index] = found;
+      all[device] = found;
     }
-    last = &*all.known[index];
+    last = &all[device];
     last_device = device;
   }
   out = last;
@@ -223,12 +210,6 @@ cudaError_t pretend(const KnownDevice& device, const void* kernel, unsigned thre
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
 }
 
-std::size_t& SharedPermission::allowed(int device) {
-  const auto index = static_cast<std::size_t>(device);
-  if (allowed_.size() <= index) allowed_.resize(index + 1);
-  return allowed_[index];
-}
-
 Status SharedPermission::allow(std::size_t bytes) {
   const KnownDevice* device = nullptr;
   ZR_CUDA_TRY(current_device(device));
@@ -243,16 +224,16 @@ Status SharedPermission::prepare() {
   ZR_CUDA_TRY(cudaFuncSetAttribute(kernel_, cudaFuncAttributePreferredSharedMemoryCarveout,
                                    cudaSharedmemCarveoutMaxShared));
   const std::lock_guard lock(mutex_);
-  return allowed(device) != 0 ? allow(allowed(device)) : Status::ok();
+  return allowed_[device] != 0 ? allow(allowed_[device]) : Status::ok();
 }
 
 Status SharedPermission::raise(std::size_t bytes) {
   int device = 0;
   ZR_CUDA_TRY(cudaGetDevice(&device));
   const std::lock_guard lock(mutex_);
-  if (bytes <= allowed(device)) return Status::ok();
+  if (bytes <= allowed_[device]) return Status::ok();
   ZR_TRY(allow(bytes));
-  allowed(device) = bytes;
+  allowed_[device] = bytes;
   return Status::ok();
 }
 

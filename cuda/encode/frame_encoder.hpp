@@ -99,11 +99,9 @@ class FrameEncoder {
   std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
   std::size_t other() const { return own() ^ 1; }
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
-  Status reserve(const EncodeSetup& setup);
-  Status reserve_planes(const EncodeSetup& setup);
+  Status prepare_tiles(const EncodeSetup& setup, cudaStream_t stream);
   Status prepare_scans(const EncodeSetup& setup, cudaStream_t stream);
   Status reserve_items();
-  Status upload(const EncodeSetup& setup, cudaStream_t stream);
   Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                      const StepProbe& probe, CodeTilesArgs& args);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "codec/base/pixel_rows.hpp"
 #include "codec/pipeline/encode_setup.hpp"

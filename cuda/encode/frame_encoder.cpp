@@ -151,31 +151,6 @@ void FrameEncoder::take_turns(std::uint32_t frames) {
   turn_.parity ^= 1;
 }
 
-void FrameEncoder::complete(const Turn& turn, int codings) {
-  turn_ = turn;
-  for (int i = 0; i < codings; ++i) take_turns(1);
-  complete_ = true;
-}
-
-Status FrameEncoder::launch_planes(const EncodeSetup& setup, const ConstFrameView& frame,
-                                   cudaStream_t stream, CodeTilesArgs& args) {
-  args = tile_args(setup, 1);
-  const FrameJob job{frame, {}};
-  return make_planes(setup, {&job, 1}, stream, {}, args);
-}
-
-Status FrameEncoder::launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes,
-                                   const Coding& coding, cudaStream_t stream) {
-  CodeTilesArgs tiles = planes;
-  tiles.chunk_bits = chunk_bits_[own()].data();
-  tiles.skip = coding.skip;
-  if (coding.is_plain) tiles.tune = nullptr;
-  const FrameJob job{{}, coding.output};
-  ZR_TRY(code(setup, tiles, {&job, 1}, coding.codes_change, stream, {}));
-  take_turns(1);
-  return Status::ok();
-}
-
 Status FrameEncoder::enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame,
                                     SymbolCounts* counts, cudaStream_t stream) {
   ZR_TRY(bring_up_to_date(setup, 1, stream));
@@ -223,7 +198,6 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
           nullptr};
 }
 
-/// From planes to streams.
 Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                           std::span<const FrameJob> jobs, bool codes_change, cudaStream_t stream,
                           const StepProbe& probe) {

@@ -66,31 +66,20 @@ class FrameEncoder {
 
  private:
   /// It codes a frame several times: after bring_up_to_date(), in one or several attempts, also by
-  /// a graph, launch_planes() and some launch_coding(), from turn_ of before; then complete().
+  /// a graph, by make_planes() and some code(), with other tables each time. All attempts begin
+  /// with the same turn_.
   friend class SizedEncoder;
-  /// Brings the frame's planes into `args`, the arguments of all codings.
-  Status launch_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
-                       CodeTilesArgs& args);
-  /// `skip` as in CodeTilesArgs; `is_plain`: without the decisions of setup.tune; `codes_change`:
-  /// fixed Huffman tables may be others than before.
-  struct Coding {
-    FrameOutput output;
-    const std::uint32_t* skip;
-    bool is_plain, codes_change;
-  };
-  Status launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes, const Coding& coding,
-                       cudaStream_t stream);
+
   /// Which states_ and chunk_bits_ the next launch uses, and how many frames have a part of these
   /// that is not clear.
   struct Turn {
     int parity;
     std::array<std::uint32_t, 2> used_frames;
   };
-  /// `codings` were enqueued since `turn`.
-  void complete(const Turn& turn, int codings);
 
   Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
+  /// From planes to streams. `codes_change`: fixed Huffman tables may be others than before.
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
   Status code_all_scans(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,

@@ -83,7 +83,9 @@ class SizedEncoder {
       encoder_.turn_ = turn;
       return launch(job, outcome, codings, s);
     }));
-    encoder_.complete(turn, codings);
+    encoder_.turn_ = turn;
+    for (int n = 0; n < codings; ++n) encoder_.take_turns(1);
+    encoder_.complete_ = true;
     phase_ = (phase_ + codings + 1) % 2;
     is_ready_ = true;
     return Status::ok();
@@ -146,8 +148,8 @@ class SizedEncoder {
   /// The first search, and codings with a search behind each. What the plan does not need is
   /// skipped.
   Status launch(const FrameJob& job, SizedCoding* outcome, int codings, cudaStream_t stream) {
-    CodeTilesArgs planes, counted;
-    ZR_TRY(encoder_.launch_planes(*setup_, job.frame, stream, planes));
+    CodeTilesArgs planes = encoder_.tile_args(*setup_, 1), counted;
+    ZR_TRY(encoder_.make_planes(*setup_, {&job, 1}, stream, {}, planes));
     ZR_TRY(sample_planes(planes, stream, counted));
     SearchSizeArgs args = search_args(counted);
     args.size = job.output.size;
@@ -162,10 +164,13 @@ class SizedEncoder {
     };
     ZR_TRY(search(true));
     for (int n = 0; n < codings; ++n) {
-      FrameEncoder::Coding coding{job.output, skip_.data(), n == 0 && is_plain_first_,
-                                  args.specs != nullptr};
-      coding.output.size = coded_.data();
-      ZR_TRY(encoder_.launch_coding(*setup_, planes, coding, stream));
+      CodeTilesArgs tiles = planes;
+      tiles.chunk_bits = encoder_.chunk_bits_[encoder_.own()].data();
+      tiles.skip = skip_.data();
+      if (n == 0 && is_plain_first_) tiles.tune = nullptr;  // all coefficients are rounded
+      const FrameJob coded{{}, {job.output.out, job.output.capacity, coded_.data()}};
+      ZR_TRY(encoder_.code(*setup_, tiles, {&coded, 1}, args.specs != nullptr, stream, {}));
+      encoder_.take_turns(1);
       ZR_TRY(search(false));
     }
     return Status::ok();

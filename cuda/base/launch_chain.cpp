@@ -123,13 +123,13 @@ cudaError_t LaunchChain::launch() {
 }
 
 cudaError_t LaunchChain::launch_singly() {
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  const DeviceLimits* limits = nullptr;
+  if (cudaError_t error = current_device(limits); error != cudaSuccess) return error;
   cudaLaunchAttribute attribute = behind_attribute();
   for (std::size_t i = 0; i < count_; ++i) {
     Kernel& kernel = kernels_[i];
     const cudaLaunchConfig_t config =
-        config_of(kernel.shape, stream_, attribute, device->limits.programmatic_launches ? 1 : 0);
+        config_of(kernel.shape, stream_, attribute, limits->programmatic_launches ? 1 : 0);
     if (cudaError_t error = cudaLaunchKernelExC(&config, kernel.function, kernel.argument.data());
         error != cudaSuccess)
       return error;
@@ -154,10 +154,10 @@ void LaunchChain::fill(Params& params, Kernel& kernel) {
 }
 
 bool LaunchChain::add_nodes(Graph& graph) {
-  const KnownDevice* device = nullptr;
-  if (current_device(device) != cudaSuccess) return false;
+  const DeviceLimits* limits = nullptr;
+  if (current_device(limits) != cudaSuccess) return false;
   cudaGraphEdgeData edge{};
-  if (device->limits.programmatic_launches) {
+  if (limits->programmatic_launches) {
     edge.type = cudaGraphDependencyTypeProgrammatic;
     edge.from_port = cudaGraphKernelNodePortProgrammatic;
   }

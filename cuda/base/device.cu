@@ -4,12 +4,9 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <atomic>
-#include <deque>
-#include <iterator>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -152,52 +149,28 @@ cudaError_t ask(int device, DeviceLimits& out) {
   return error;
 }
 
-std::atomic<int> chosen_capability{0};
-
-/// The limits that a test chose; those of `real` otherwise.
-cudaError_t limit(const DeviceLimits& real, DeviceLimits& out) {
-  out = real;
-  const int capability = chosen_capability;
-  if (capability == 0) return cudaSuccess;
-  if (std::ranges::find(kCapabilities, capability) == std::end(kCapabilities))
-    return cudaErrorInvalidValue;
-  out = pretended_limits(real, capability);
-  return cudaSuccess;
-}
-
-/// Indexed by device. A deque, so that pointers to its elements stay valid.
-struct Devices {
-  std::mutex mutex;
-  std::deque<std::optional<KnownDevice>> known;
-};
-
-Devices& devices() {
-  static Devices all;
-  return all;
-}
+std::atomic<bool> is_unusable{false};
 
 }  // namespace
 
-void set_test_capability(int capability) { chosen_capability = capability; }
-int test_capability() { return chosen_capability; }
+void set_test_unusable() { is_unusable = true; }
 
-cudaError_t current_device(const KnownDevice*& out) {
+cudaError_t current_device(const DeviceLimits*& out) {
+  if (is_unusable) return cudaErrorInvalidValue;
   int device = 0;
   if (cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   thread_local int last_device = -1;
-  thread_local const KnownDevice* last = nullptr;
+  thread_local const DeviceLimits* last = nullptr;
   if (device != last_device) {
-    Devices& all = devices();
-    const std::lock_guard lock(all.mutex);
-    const auto index = static_cast<std::size_t>(device);
-    while (all.known.size() <= index) all.known.emplace_back();
-    if (!all.known[index]) {
-      KnownDevice found{};
-      if (cudaError_t error = ask(device, found.real); error != cudaSuccess) return error;
-      if (cudaError_t error = limit(found.real, found.limits); error != cudaSuccess) return error;
-      all.known[index] = found;
+    static std::mutex mutex;
+    static std::map<int, DeviceLimits> all;  // pointers to its elements stay valid
+    const std::lock_guard lock(mutex);
+    if (!all.contains(device)) {
+      DeviceLimits found{};
+      if (cudaError_t error = ask(device, found); error != cudaSuccess) return error;
+      all[device] = found;
     }
-    last = &*all.known[index];
+    last = &all[device];
     last_device = device;
   }
   out = last;
@@ -205,34 +178,12 @@ cudaError_t current_device(const KnownDevice*& out) {
 }
 
 Result<DeviceLimits> current_limits() {
-  const KnownDevice* device = nullptr;
-  ZR_CUDA_TRY(current_device(device));
-  return device->limits;
-}
-
-cudaError_t pretend(const KnownDevice& device, const void* kernel, unsigned threads,
-                    std::size_t& shared_bytes) {
-  cudaFuncAttributes attributes{};
-  if (cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess)
-    return error;
-  const CtaNeeds needs{threads, static_cast<std::uint32_t>(attributes.numRegs),
-                       attributes.sharedSizeBytes};
-  if (needs.shared_bytes + shared_bytes > device.limits.shared_of_cta) return cudaErrorInvalidValue;
-  shared_bytes = padded_shared_bytes(device.real, device.limits, needs, shared_bytes);
-  const int most = static_cast<int>(device.real.shared_of_cta - attributes.sharedSizeBytes);
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-}
-
-std::size_t& SharedPermission::allowed(int device) {
-  const auto index = static_cast<std::size_t>(device);
-  if (allowed_.size() <= index) allowed_.resize(index + 1);
-  return allowed_[index];
+  const DeviceLimits* limits = nullptr;
+  ZR_CUDA_TRY(current_device(limits));
+  return *limits;
 }
 
 Status SharedPermission::allow(std::size_t bytes) {
-  const KnownDevice* device = nullptr;
-  ZR_CUDA_TRY(current_device(device));
-  if (device->limits.pretended) return Status::ok();  // pretend() allows what the device has
   return ZR_CUDA_STATUS(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes)));
 }
@@ -243,16 +194,16 @@ Status SharedPermission::prepare() {
   ZR_CUDA_TRY(cudaFuncSetAttribute(kernel_, cudaFuncAttributePreferredSharedMemoryCarveout,
                                    cudaSharedmemCarveoutMaxShared));
   const std::lock_guard lock(mutex_);
-  return allowed(device) != 0 ? allow(allowed(device)) : Status::ok();
+  return allowed_[device] != 0 ? allow(allowed_[device]) : Status::ok();
 }
 
 Status SharedPermission::raise(std::size_t bytes) {
   int device = 0;
   ZR_CUDA_TRY(cudaGetDevice(&device));
   const std::lock_guard lock(mutex_);
-  if (bytes <= allowed(device)) return Status::ok();
+  if (bytes <= allowed_[device]) return Status::ok();
   ZR_TRY(allow(bytes));
-  allowed(device) = bytes;
+  allowed_[device] = bytes;
   return Status::ok();
 }
 

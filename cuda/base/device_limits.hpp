@@ -21,8 +21,6 @@ struct DeviceLimits {
   /// A kernel may be launched while the one before it still runs: its code waits where it must.
   bool programmatic_launches;
   std::uint32_t processors;
-  /// A test made them smaller than the device's own (set_test_capability()).
-  bool pretended;
 
   bool operator==(const DeviceLimits&) const = default;
 };
@@ -47,23 +45,6 @@ constexpr DeviceLimits limits_of_capability(int capability) {
   const bool full = capability == 80 || (capability >= 90 && capability < 110);
   limits.threads_of_processor = capability < 80 ? 1024 : full ? 2048 : 1536;
   limits.ctas_of_processor = full ? 32 : capability == 89 || capability >= 110 ? 24 : 16;
-  return limits;
-}
-
-/// The limits of `real` as if it had `capability`, and nothing that `real` lacks.
-constexpr DeviceLimits pretended_limits(const DeviceLimits& real, int capability) {
-  const DeviceLimits other = limits_of_capability(capability);
-  DeviceLimits limits = real;
-  limits.pretended = true;
-  limits.capability = std::min(real.capability, capability);
-  limits.shared_of_cta = std::min(real.shared_of_cta, other.shared_of_cta);
-  limits.shared_of_processor = std::min(real.shared_of_processor, other.shared_of_processor);
-  limits.shared_taken = other.shared_taken;
-  limits.threads_of_processor = std::min(real.threads_of_processor, other.threads_of_processor);
-  limits.ctas_of_processor = std::min(real.ctas_of_processor, other.ctas_of_processor);
-  limits.registers_of_processor =
-      std::min(real.registers_of_processor, other.registers_of_processor);
-  limits.programmatic_launches = real.programmatic_launches && other.programmatic_launches;
   return limits;
 }
 
@@ -92,21 +73,6 @@ constexpr std::uint32_t resident_ctas(const DeviceLimits& limits, const CtaNeeds
   if (shared == 0) return ctas;
   return static_cast<std::uint32_t>(
       std::min<std::size_t>(ctas, limits.shared_of_processor / shared));
-}
-
-/// Dynamic shared memory with which a processor of `real` holds no more CTAs of a kernel than one
-/// of `smaller`, and at least what the kernel asks for. `needs` has the kernel's static shared
-/// memory alone.
-constexpr std::size_t padded_shared_bytes(const DeviceLimits& real, const DeviceLimits& smaller,
-                                          const CtaNeeds& needs, std::size_t dynamic_bytes) {
-  CtaNeeds whole = needs;
-  whole.shared_bytes += dynamic_bytes;
-  const std::uint32_t wanted = resident_ctas(smaller, whole);
-  if (wanted == 0 || resident_ctas(real, whole) <= wanted) return dynamic_bytes;
-  constexpr std::size_t kSharedUnit = 128;
-  const std::size_t share = real.shared_of_processor / wanted / kSharedUnit * kSharedUnit;
-  const std::size_t all = std::min(share - real.shared_taken, real.shared_of_cta);
-  return std::max(dynamic_bytes, all - std::min(all, needs.shared_bytes));
 }
 
 }  // namespace zerorun

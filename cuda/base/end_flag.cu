@@ -21,12 +21,12 @@ constexpr int kPolls = 1 << 20;
 }  // namespace
 
 Status EndFlag::create() {
-  const KnownDevice* device = nullptr;
+  const DeviceLimits* limits = nullptr;
   unsigned flags = 0;
-  ZR_CUDA_TRY(current_device(device));
+  ZR_CUDA_TRY(current_device(limits));
   ZR_CUDA_TRY(cudaGetDeviceFlags(&flags));
   const unsigned schedule = flags & cudaDeviceScheduleMask;
-  spins_ = device->limits.programmatic_launches &&
+  spins_ = limits->programmatic_launches &&
            (schedule == cudaDeviceScheduleAuto || schedule == cudaDeviceScheduleSpin);
   ZR_TRY(flag_.reserve(1));
   *flag_.data() = turn_ = 0;

@@ -30,19 +30,13 @@ inline unsigned grid_size(std::int64_t items, std::int64_t per_cta, std::int64_t
 template <typename Kernel>
 cudaError_t persistent_grid(Kernel kernel, int threads, std::size_t shared_bytes,
                             std::uint64_t work, unsigned& grid) {
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  if (device->limits.pretended)
-    if (cudaError_t error = pretend(*device, reinterpret_cast<const void*>(kernel),
-                                    static_cast<unsigned>(threads), shared_bytes);
-        error != cudaSuccess)
-      return error;
+  const DeviceLimits* limits = nullptr;
+  if (cudaError_t error = current_device(limits); error != cudaSuccess) return error;
   int per_processor = 0;
   const cudaError_t error =
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, shared_bytes);
   const auto held = static_cast<std::uint64_t>(std::max(1, per_processor));
-  grid =
-      static_cast<unsigned>(std::clamp<std::uint64_t>(work, 1, device->limits.processors * held));
+  grid = static_cast<unsigned>(std::clamp<std::uint64_t>(work, 1, limits->processors * held));
   return error;
 }
 
@@ -52,14 +46,6 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;
   unsigned grid_y = 1;
 };
-
-/// Under pretended limits, checks the kernel and changes its shared memory.
-inline cudaError_t fit_limits(const void* kernel, LaunchShape& shape) {
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  return device->limits.pretended ? pretend(*device, kernel, shape.threads, shape.shared_bytes)
-                                  : cudaSuccess;
-}
 
 /// Points to `attribute`, which has to be there until the launch.
 inline cudaLaunchConfig_t config_of(const LaunchShape& shape, cudaStream_t stream,
@@ -76,10 +62,7 @@ inline cudaLaunchConfig_t config_of(const LaunchShape& shape, cudaStream_t strea
 
 template <typename... Args>
 cudaError_t launch_with(cudaLaunchAttribute attribute, unsigned attributes, void (*kernel)(Args...),
-                        LaunchShape shape, cudaStream_t stream, const Args&... args) {
-  if (cudaError_t error = fit_limits(reinterpret_cast<const void*>(kernel), shape);
-      error != cudaSuccess)
-    return error;
+                        const LaunchShape& shape, cudaStream_t stream, const Args&... args) {
   const cudaLaunchConfig_t config = config_of(shape, stream, attribute, attributes);
   return cudaLaunchKernelEx(&config, kernel, args...);
 }
@@ -114,9 +97,9 @@ inline cudaLaunchAttribute behind_attribute() {
 template <typename... Args>
 cudaError_t launch_behind(void (*kernel)(Args...), const LaunchShape& shape, cudaStream_t stream,
                           const Args&... args) {
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
-  const unsigned attributes = device->limits.programmatic_launches ? 1 : 0;
+  const DeviceLimits* limits = nullptr;
+  if (cudaError_t error = current_device(limits); error != cudaSuccess) return error;
+  const unsigned attributes = limits->programmatic_launches ? 1 : 0;
   return launch_with(behind_attribute(), attributes, kernel, shape, stream, args...);
 }
 

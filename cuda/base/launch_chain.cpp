@@ -35,9 +35,12 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNo
 }  // namespace
 
 Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
-  Entry* const entry = find(key);
-  if (entry == nullptr) {
-    remember(key);
+  const auto entry = std::ranges::find(entries_, key, &Entry::key);
+  if (entry == entries_.end()) {
+    Entry& oldest = *std::ranges::min_element(entries_, {}, &Entry::last_use);
+    forget(oldest);
+    oldest.key = key;
+    oldest.last_use = ++uses_;
     return enqueue(stream);
   }
   entry->last_use = ++uses_;
@@ -52,23 +55,8 @@ Status LaunchGraphs::run(const Key& key, cudaStream_t stream, const Enqueue& enq
 }
 
 void LaunchGraphs::forget_all() noexcept {
-  std::for_each(entries_.begin(), entries_.end(), forget);
+  std::ranges::for_each(entries_, forget);
   works_ = true;
-}
-
-LaunchGraphs::Entry* LaunchGraphs::find(const Key& key) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return entry.key == key; });
-  return found == entries_.end() ? nullptr : &*found;
-}
-
-void LaunchGraphs::remember(const Key& key) {
-  Entry& oldest =
-      *std::min_element(entries_.begin(), entries_.end(),
-                        [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
-  forget(oldest);
-  oldest.key = key;
-  oldest.last_use = ++uses_;
 }
 
 /// Null if the device or its driver cannot capture, or if a launch fails, which then reports why.
@@ -94,9 +82,7 @@ void LaunchGraphs::forget(Entry& entry) noexcept {
     const ApartFromCaptures apart;
     ignore_failure(cudaGraphExecDestroy(entry.graph));
   }
-  entry.graph = nullptr;
-  entry.key.clear();
-  entry.last_use = 0;
+  entry = {};
 }
 
 LaunchChain::~LaunchChain() { std::ranges::for_each(graphs_, forget); }
@@ -107,15 +93,10 @@ void LaunchChain::begin(cudaStream_t stream, bool together) {
   count_ = 0;
 }
 
-LaunchChain::Functions LaunchChain::functions() const {
-  Functions out{};
-  for (std::size_t i = 0; i < count_; ++i) out[i] = kernels_[i].function;
-  return out;
-}
-
 /// The graph for the kernels; null if they come for the first time.
 LaunchChain::Graph* LaunchChain::find() {
-  const Functions wanted = functions();
+  Functions wanted{};
+  for (std::size_t i = 0; i < count_; ++i) wanted[i] = kernels_[i].function;
   const auto found = std::ranges::find(graphs_, wanted, &Graph::functions);
   if (found != graphs_.end()) return &*found;
   Graph& oldest = graphs_[next_++ % graphs_.size()];
@@ -142,13 +123,13 @@ cudaError_t LaunchChain::launch() {
 }
 
 cudaError_t LaunchChain::launch_singly() {
-  const KnownDevice* device = nullptr;
-  if (cudaError_t error = current_device(device); error != cudaSuccess) return error;
+  const DeviceLimits* limits = nullptr;
+  if (cudaError_t error = current_device(limits); error != cudaSuccess) return error;
   cudaLaunchAttribute attribute = behind_attribute();
   for (std::size_t i = 0; i < count_; ++i) {
     Kernel& kernel = kernels_[i];
     const cudaLaunchConfig_t config =
-        config_of(kernel.shape, stream_, attribute, device->limits.programmatic_launches ? 1 : 0);
+        config_of(kernel.shape, stream_, attribute, limits->programmatic_launches ? 1 : 0);
     if (cudaError_t error = cudaLaunchKernelExC(&config, kernel.function, kernel.argument.data());
         error != cudaSuccess)
       return error;
@@ -173,10 +154,10 @@ void LaunchChain::fill(Params& params, Kernel& kernel) {
 }
 
 bool LaunchChain::add_nodes(Graph& graph) {
-  const KnownDevice* device = nullptr;
-  if (current_device(device) != cudaSuccess) return false;
+  const DeviceLimits* limits = nullptr;
+  if (current_device(limits) != cudaSuccess) return false;
   cudaGraphEdgeData edge{};
-  if (device->limits.programmatic_launches) {
+  if (limits->programmatic_launches) {
     edge.type = cudaGraphDependencyTypeProgrammatic;
     edge.from_port = cudaGraphKernelNodePortProgrammatic;
   }

@@ -50,8 +50,6 @@ class LaunchGraphs {
     std::uint64_t last_use = 0;
   };
 
-  Entry* find(const Key& key);
-  void remember(const Key& key);
   cudaGraphExec_t capture(const Enqueue& enqueue);
   static void forget(Entry& entry) noexcept;
 
@@ -80,16 +78,14 @@ class LaunchChain {
   /// As launch_behind(): the kernel begins with wait_for_previous_kernel(). What its arguments
   /// point to must be there until the kernel has run.
   template <typename... Args>
-  cudaError_t add(void (*kernel)(Args...), LaunchShape shape, const Args&... args) {
+  cudaError_t add(void (*kernel)(Args...), const LaunchShape& shape, const Args&... args) {
     if (!together_) return launch_behind(kernel, shape, stream_, args...);
     static_assert(sizeof...(Args) <= kMostArguments &&
                   (0 + ... + round_up(sizeof(Args), kAlignment)) <= kMostBytes &&
                   ((alignof(Args) <= kAlignment) && ...));
     if (count_ == kMostKernels) return cudaErrorInvalidValue;
-    const auto* const function = reinterpret_cast<const void*>(kernel);
-    if (const cudaError_t error = fit_limits(function, shape); error != cudaSuccess) return error;
     Kernel& added = kernels_[count_++];
-    added.function = function;
+    added.function = reinterpret_cast<const void*>(kernel);
     added.shape = shape;
     std::size_t number = 0, at = 0;
     const auto append = [&](const auto& argument) {
@@ -125,7 +121,6 @@ class LaunchChain {
     cudaGraphExec_t executable = nullptr;  // null: the kernels came once
   };
 
-  Functions functions() const;
   Graph* find();
   bool make(Graph& graph);
   template <typename Params>

@@ -3,11 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstddef>
+#include <map>
 #include <mutex>
-#include <vector>
 
 #include "zerorun/status.hpp"
 
@@ -27,11 +25,10 @@ class SharedPermission {
 
  private:
   Status allow(std::size_t bytes);
-  std::size_t& allowed(int device);
 
   const void* const kernel_;
   std::mutex mutex_;
-  std::vector<std::size_t> allowed_;  // by device
+  std::map<int, std::size_t> allowed_;  // by device
 };
 
 /// That of a kernel.

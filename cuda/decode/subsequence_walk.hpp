@@ -7,7 +7,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"

@@ -79,6 +79,12 @@ struct EndSink {
   }
 };
 
+/// Of `blocks` blocks, the first of which is number `first` in arrays of blocks of tiles.
+__device__ void store_run(const ScriptArgs& a, std::uint64_t first, int blocks, EndSink counts) {
+  a.runs[first] = static_cast<std::uint16_t>(blocks);
+  emit_eob_run(blocks, counts);
+}
+
 __device__ TileMarks load_marks(const ScriptArgs& a, std::uint64_t tile) {
   const uint4 word = *reinterpret_cast<const uint4*>(a.marks + tile);
   return {word.x, word.y, word.z, word.w};
@@ -135,10 +141,7 @@ class Run {
 
   /// Stores the run, if it has any blocks.
   __device__ void end_run() {
-    if (blocks_ > 0 && lane() == 0) {
-      a_.runs[first_] = static_cast<std::uint16_t>(blocks_);
-      emit_eob_run(static_cast<int>(blocks_), counts_);
-    }
+    if (blocks_ > 0 && lane() == 0) store_run(a_, first_, static_cast<int>(blocks_), counts_);
     blocks_ = bits_ = 0;
   }
 
@@ -211,11 +214,8 @@ __device__ void find_refining_runs(const ScriptArgs& a, const TileRuns& tile, En
   const bool is_first = (tile.firsts >> own_lane & 1) != 0;
   const bool is_short = is_first && (behind != 0 || tile.ends_interval()) &&
                         marks.tail_bits <= static_cast<std::uint32_t>(kMostRunBits);
-  if (is_short) {
-    const int length = end - static_cast<int>(own_lane);
-    a.runs[tile.index * kTileBlocks + own_lane] = static_cast<std::uint16_t>(length);
-    emit_eob_run(length, counts);
-  }
+  if (is_short)
+    store_run(a, tile.index * kTileBlocks + own_lane, end - static_cast<int>(own_lane), counts);
   Run run(a, counts);
 #pragma unroll 1
   for (unsigned left = __ballot_sync(kFullWarp, is_first && !is_short); left != 0; left &= left - 1)
@@ -237,10 +237,8 @@ __device__ void find_first_runs(const ScriptArgs& a, int scans, const TileRuns& 
     const std::uint32_t behind = breakers & ~((2u << own_lane) - 1);
     if ((firsts >> own_lane & 1) == 0 || (behind == 0 && !ends_interval)) continue;
     const int end = behind != 0 ? __ffs(static_cast<int>(behind)) - 1 : blocks;
-    a.runs[index * kTileBlocks + static_cast<unsigned>(own_lane)] =
-        static_cast<std::uint16_t>(end - own_lane);
-    EndSink counts{ends + 16 * i, 4};
-    emit_eob_run(end - own_lane, counts);
+    store_run(a, index * kTileBlocks + static_cast<unsigned>(own_lane), end - own_lane,
+              {ends + 16 * i, 4});
   }
   __syncwarp();
   // The chain that goes on behind the tile: the last one, with no breaker behind its first block.
@@ -253,7 +251,6 @@ __device__ void find_first_runs(const ScriptArgs& a, int scans, const TileRuns& 
   constexpr int kNear = 16;
   int length = kTileBlocks - from;
   bool is_open = goes_on;
-  EndSink counts{ends + 16 * own_lane, 4};
 #pragma unroll 1
   for (unsigned next = 1; next <= kNear && __any_sync(kFullWarp, is_open); ++next) {
     if (!is_open) continue;
@@ -266,11 +263,9 @@ __device__ void find_first_runs(const ScriptArgs& a, int scans, const TileRuns& 
       is_open = marks.blocks < TileMarks::kEndsInterval;
     }
   }
-  if (goes_on && !is_open) {
-    a.runs[tile.index * kTileBlocks + static_cast<unsigned>(from)] =
-        static_cast<std::uint16_t>(length);
-    emit_eob_run(length, counts);
-  }
+  if (goes_on && !is_open)
+    store_run(a, tile.index * kTileBlocks + static_cast<unsigned>(from), length,
+              {ends + 16 * own_lane, 4});
 #pragma unroll 1
   for (unsigned left = __ballot_sync(kFullWarp, is_open); left != 0; left &= left - 1) {
     const int i = __ffs(static_cast<int>(left)) - 1;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "codec/base/pixel_rows.hpp"
 #include "codec/pipeline/encode_setup.hpp"
@@ -152,31 +151,6 @@ void FrameEncoder::take_turns(std::uint32_t frames) {
   turn_.parity ^= 1;
 }
 
-void FrameEncoder::complete(const Turn& turn, int codings) {
-  turn_ = turn;
-  for (int i = 0; i < codings; ++i) take_turns(1);
-  complete_ = true;
-}
-
-Status FrameEncoder::launch_planes(const EncodeSetup& setup, const ConstFrameView& frame,
-                                   cudaStream_t stream, CodeTilesArgs& args) {
-  args = tile_args(setup, 1);
-  const FrameJob job{frame, {}};
-  return make_planes(setup, {&job, 1}, stream, {}, args);
-}
-
-Status FrameEncoder::launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes,
-                                   const Coding& coding, cudaStream_t stream) {
-  CodeTilesArgs tiles = planes;
-  tiles.chunk_bits = chunk_bits_[own()].data();
-  tiles.skip = coding.skip;
-  if (coding.is_plain) tiles.tune = nullptr;
-  const FrameJob job{{}, coding.output};
-  ZR_TRY(code(setup, tiles, {&job, 1}, coding.codes_change, stream, {}));
-  take_turns(1);
-  return Status::ok();
-}
-
 Status FrameEncoder::enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame,
                                     SymbolCounts* counts, cudaStream_t stream) {
   ZR_TRY(bring_up_to_date(setup, 1, stream));
@@ -224,7 +198,6 @@ CodeTilesArgs FrameEncoder::tile_args(const EncodeSetup& setup, std::uint32_t fr
           nullptr};
 }
 
-/// From planes to streams.
 Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                           std::span<const FrameJob> jobs, bool codes_change, cudaStream_t stream,
                           const StepProbe& probe) {
@@ -279,33 +252,32 @@ Status FrameEncoder::code_all_scans(const CodeTilesArgs& tiles, std::span<const 
   return assemble_scans(args, stream);
 }
 
+/// Makes memory and tables for a shape.
 Status FrameEncoder::prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream) {
   setup_.reset();
   graphs_.forget_all();
   room_ = frames;
+  turn_ = {};
   ZR_TRY(check_size(setup.layout));
   grid_ = make_tile_grid(setup.layout);
-  if (setup.progressive) return prepare_scans(setup, stream);
-  ZR_TRY(reserve(setup));
-  ZR_TRY(upload(setup, stream));
-  const std::size_t chunks = std::size_t{grid_.chunks} * room_;
-  for (const auto& states : states_)
-    ZR_CUDA_TRY(cudaMemsetAsync(states.data(), 0, chunks * sizeof(std::uint64_t), stream));
-  for (const auto& bits : chunk_bits_)
-    ZR_CUDA_TRY(cudaMemsetAsync(bits.data(), 0, chunks * sizeof(std::uint32_t), stream));
-  turn_ = {};
+  if (!setup.planes_are_components)
+    for (int c = has_luma_plane(setup) ? 1 : 0; c < setup.layout.components; ++c)
+      ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
+  for (int c = 1; c < setup.layout.components && setup.fits_chroma; ++c)
+    ZR_TRY(fitted_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
+  ZR_TRY(reciprocals_.reserve(1));
+  ZR_TRY(tune_.reserve(1));
+  ZR_TRY(upload_rules(setup, stream));
+  const bool has_counts = setup.huffman == HuffmanTables::optimal && !setup.progressive;
+  const std::uint32_t counts = has_counts ? room_ : 1;  // one for enqueue_counts()
+  ZR_TRY(counts_.reserve(counts));
+  ZR_CUDA_TRY(cudaMemsetAsync(counts_.data(), 0, counts * sizeof(SymbolCounts), stream));
   setup_ = setup;
-  const bool optimal = setup.huffman == HuffmanTables::optimal;
-  ZR_CUDA_TRY(
-      cudaMemsetAsync(counts_.data(), 0, (optimal ? room_ : 1) * sizeof(SymbolCounts), stream));
-  if (!optimal) return make_fixed_tables(nullptr, stream);
-  return ZR_CUDA_STATUS(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
+  return setup.progressive ? prepare_scans(setup, stream) : prepare_tiles(setup, stream);
 }
 
 /// Of progressive frames. Returns when the header and the plan have been read.
 Status FrameEncoder::prepare_scans(const EncodeSetup& setup, cudaStream_t stream) {
-  ZR_TRY(reserve_planes(setup));
-  ZR_TRY(upload_rules(setup, stream));
   ScriptPlan plan;
   ZR_TRY(make_script_plan({setup.width,
                            setup.height,
@@ -345,37 +317,20 @@ Status FrameEncoder::prepare_scans(const EncodeSetup& setup, cudaStream_t stream
   ZR_TRY(send(args.plan, plan.scans.data(), plan.scans.size()));
   ZR_TRY(send(args.parts, plan.parts.data(), plan.parts.size()));
   ZR_TRY(send(args.jobs, plan.jobs.data(), plan.jobs.size()));
-  ZR_TRY(send(args.choices, &plan.choices, 1));
-  ZR_TRY(counts_.reserve(1));  // of enqueue_counts()
-  turn_ = {};
-  setup_ = setup;
-  return ZR_CUDA_STATUS(cudaMemsetAsync(counts_.data(), 0, sizeof(SymbolCounts), stream));
+  return send(args.choices, &plan.choices, 1);
 }
 
-/// Memory for planes, and for what depends on the quality.
-Status FrameEncoder::reserve_planes(const EncodeSetup& setup) {
-  if (!setup.planes_are_components)
-    for (int c = has_luma_plane(setup) ? 1 : 0; c < setup.layout.components; ++c)
-      ZR_TRY(planes_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
-  for (int c = 1; c < setup.layout.components && setup.fits_chroma; ++c)
-    ZR_TRY(fitted_[c].reserve(room_ * plane_bytes(setup.layout.component[c])));
-  ZR_TRY(reciprocals_.reserve(1));
-  return tune_.reserve(1);
-}
-
-Status FrameEncoder::reserve(const EncodeSetup& setup) {
+Status FrameEncoder::prepare_tiles(const EncodeSetup& setup, cudaStream_t stream) {
   const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
   const std::int64_t chunks = std::int64_t{room_} * grid_.chunks;
-  ZR_TRY(reserve_planes(setup));
   const bool optimal = setup.huffman == HuffmanTables::optimal;
-  const std::int64_t tables = optimal ? room_ : 1;
+  const std::uint32_t tables = optimal ? room_ : 1;
   ZR_TRY(codes_.reserve(tables));
   if (!optimal) ZR_TRY(tables_.reserve(1));
   ZR_TRY(specs_.reserve(tables * kEncodeTables));
-  ZR_TRY(counts_.reserve(tables));
   const std::uint32_t header_room = envelope_.parts_bytes + kMaxDhtBytes;
   ZR_TRY(header_parts_.reserve(envelope_.parts_bytes));
-  ZR_TRY(headers_.reserve(tables * header_room));
+  ZR_TRY(headers_.reserve(std::int64_t{tables} * header_room));
   ZR_TRY(header_bytes_.reserve(tables));
   envelope_.parts = header_parts_.data();
   envelope_.header = headers_.data();
@@ -384,25 +339,28 @@ Status FrameEncoder::reserve(const EncodeSetup& setup) {
   ZR_TRY(words_.reserve(tiles * kTileWords));
   ZR_TRY(tile_bits_.reserve(tiles));
   if (optimal) ZR_TRY(reserve_items());
-  for (auto& states : states_) ZR_TRY(states.reserve(chunks));
-  for (auto& bits : chunk_bits_) ZR_TRY(bits.reserve(chunks));
-  return Status::ok();
+  for (std::size_t half = 0; half < 2; ++half) {
+    ZR_TRY(states_[half].reserve(chunks));
+    ZR_TRY(chunk_bits_[half].reserve(chunks));
+    const auto count = static_cast<std::size_t>(chunks);
+    ZR_CUDA_TRY(cudaMemsetAsync(states_[half].data(), 0, count * sizeof(std::uint64_t), stream));
+    ZR_CUDA_TRY(
+        cudaMemsetAsync(chunk_bits_[half].data(), 0, count * sizeof(std::uint32_t), stream));
+  }
+  // From pageable memory the calls return when the source has been read.
+  if (!header_.empty())
+    ZR_CUDA_TRY(cudaMemcpyAsync(header_parts_.data(), header_.data(), header_.size(),
+                                cudaMemcpyHostToDevice, stream));
+  if (optimal)
+    return ZR_CUDA_STATUS(cudaMemsetAsync(codes_.data(), 0, room_ * sizeof(CodeTable), stream));
+  ZR_TRY(upload_huffman(*setup.fixed_specs, specs_.data(), tables_.data(), stream));
+  return make_fixed_tables(nullptr, stream);
 }
 
 Status FrameEncoder::reserve_items() {
   const std::int64_t tiles = std::int64_t{room_} * grid_.tiles;
   ZR_TRY(items_.reserve(tiles * kTileItems));
   return item_count_.reserve(tiles);
-}
-
-Status FrameEncoder::upload(const EncodeSetup& setup, cudaStream_t stream) {
-  // From pageable memory the call returns when the source has been read.
-  ZR_TRY(upload_rules(setup, stream));
-  if (!header_.empty())
-    ZR_CUDA_TRY(cudaMemcpyAsync(header_parts_.data(), header_.data(), header_.size(),
-                                cudaMemcpyHostToDevice, stream));
-  if (setup.huffman == HuffmanTables::optimal) return Status::ok();
-  return upload_huffman(*setup.fixed_specs, specs_.data(), tables_.data(), stream);
 }
 
 /// Uploads what depends on the quality, in stream order: earlier frames are coded with the old

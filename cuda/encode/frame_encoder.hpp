@@ -66,31 +66,20 @@ class FrameEncoder {
 
  private:
   /// It codes a frame several times: after bring_up_to_date(), in one or several attempts, also by
-  /// a graph, launch_planes() and some launch_coding(), from turn_ of before; then complete().
+  /// a graph, by make_planes() and some code(), with other tables each time. All attempts begin
+  /// with the same turn_.
   friend class SizedEncoder;
-  /// Brings the frame's planes into `args`, the arguments of all codings.
-  Status launch_planes(const EncodeSetup& setup, const ConstFrameView& frame, cudaStream_t stream,
-                       CodeTilesArgs& args);
-  /// `skip` as in CodeTilesArgs; `is_plain`: without the decisions of setup.tune; `codes_change`:
-  /// fixed Huffman tables may be others than before.
-  struct Coding {
-    FrameOutput output;
-    const std::uint32_t* skip;
-    bool is_plain, codes_change;
-  };
-  Status launch_coding(const EncodeSetup& setup, const CodeTilesArgs& planes, const Coding& coding,
-                       cudaStream_t stream);
+
   /// Which states_ and chunk_bits_ the next launch uses, and how many frames have a part of these
   /// that is not clear.
   struct Turn {
     int parity;
     std::array<std::uint32_t, 2> used_frames;
   };
-  /// `codings` were enqueued since `turn`.
-  void complete(const Turn& turn, int codings);
 
   Status bring_up_to_date(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
   CodeTilesArgs tile_args(const EncodeSetup& setup, std::uint32_t frames);
+  /// From planes to streams. `codes_change`: fixed Huffman tables may be others than before.
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
   Status code_all_scans(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
@@ -99,11 +88,9 @@ class FrameEncoder {
   std::size_t own() const { return static_cast<std::size_t>(turn_.parity); }
   std::size_t other() const { return own() ^ 1; }
   Status prepare(const EncodeSetup& setup, std::uint32_t frames, cudaStream_t stream);
-  Status reserve(const EncodeSetup& setup);
-  Status reserve_planes(const EncodeSetup& setup);
+  Status prepare_tiles(const EncodeSetup& setup, cudaStream_t stream);
   Status prepare_scans(const EncodeSetup& setup, cudaStream_t stream);
   Status reserve_items();
-  Status upload(const EncodeSetup& setup, cudaStream_t stream);
   Status upload_rules(const EncodeSetup& setup, cudaStream_t stream);
   Status make_planes(const EncodeSetup& setup, std::span<const FrameJob> jobs, cudaStream_t stream,
                      const StepProbe& probe, CodeTilesArgs& args);

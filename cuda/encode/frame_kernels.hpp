@@ -178,10 +178,6 @@ struct SizeTables {
   }
 };
 
-/// `whole` and `counted` as for make_size_task().
-void make_size_tables(const EncodeParams& params, const EncodeSetup& whole,
-                      const ScanLayout& counted, SizeTables& out);
-
 /// A plan from one search to the next. Plain data.
 struct SizeState {
   SizePlan plan;

@@ -13,7 +13,6 @@
 #include "codec/encode/symbol_histogram.hpp"
 #include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"
-#include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/tile_blocks.cuh"
 

@@ -426,14 +426,12 @@ Status split_chroma(const ColorSubsampleArgs& a, cudaStream_t stream) {
   return Status::ok();
 }
 
+/// A frame for which there is no wide kernel.
 Status run(const ColorSubsampleArgs& a, cudaStream_t stream) {
-  if (std::min(a.first_row + a.row_count, a.frame.height) <= a.first_row) return Status::ok();
   if (is_split_alone(a)) return split_chroma(a, stream);
   if (!is_rgb(a.frame.format)) return launch(ycc_source(a.frame, a.components > 1), a, stream);
-  const RgbSource source{a.frame.data[0], a.frame.stride_bytes[0], rgb_order(a.frame.format)};
-  const auto wide = choose_wide(a);
-  return wide != nullptr ? launch_wide(wide, a, {&a.frame, 1}, {}, stream)
-                         : launch(source, a, stream);
+  const RgbOrder order = rgb_order(a.frame.format);
+  return launch(RgbSource{a.frame.data[0], a.frame.stride_bytes[0], order}, a, stream);
 }
 
 }  // namespace
@@ -487,12 +485,14 @@ Status fit_chroma(const FitChromaArgs& args, cudaStream_t stream) {
 }
 
 Status color_subsample_cuda(const ColorSubsampleArgs& a, Exec& exec) {
-  return run(a, stream_of(exec));
+  return color_subsample_frames(a, {&a.frame, 1}, {}, stream_of(exec));
 }
 
 Status color_subsample_frames(const ColorSubsampleArgs& args,
                               std::span<const ConstFrameView> frames, const PlaneOffsets& step,
                               cudaStream_t stream) {
+  const int last_row = std::min(args.first_row + args.row_count, args.frame.height);
+  if (last_row <= args.first_row) return Status::ok();
   const WideKernel wide = choose_wide(args);
   const std::size_t at_once = wide != nullptr ? FramesOfLaunch::kMost : 1;
   ColorSubsampleArgs a = args;

@@ -3,7 +3,6 @@
 //
 // ZERORUN_TEST_DEVICES=3: the CPU pretends to be three CUDA devices, and there are no others.
 // ZERORUN_TEST_FAILING_DEVICE=1@20: device 1, a real one too, codes 20 frames and then fails.
-// ZERORUN_TEST_DEVICE_LIMITS=8.6: every device has no more than one of that compute capability.
 // ZERORUN_TEST_DECODES=followed: scans in pinned memory are decoded as they come over the bus;
 // =exhaustive: all scans by the exhaustive strategy.
 // Anything else than such a value ends the program.
@@ -16,7 +15,6 @@
 
 #include "codec/base/test_devices.hpp"
 #ifdef ZERORUN_HAVE_CUDA
-#include "cuda/base/this_device.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #endif
 
@@ -56,10 +54,6 @@ Two two_of(std::string_view text, char sign) {
   }
   set_test_devices(devices);
 #ifdef ZERORUN_HAVE_CUDA
-  if (const auto text = variable("ZERORUN_TEST_DEVICE_LIMITS"); !text.empty()) {
-    const Two told = two_of(text, '.');
-    set_test_capability(10 * told.first + told.second);
-  }
   if (const auto text = variable("ZERORUN_TEST_DECODES"); !text.empty()) {
     DecodeChoices& choices = default_decode_choices();
     choices.always_follows_bus = text == "followed";

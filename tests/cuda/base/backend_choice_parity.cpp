@@ -15,7 +15,7 @@ namespace {
 class BackendChoiceParity : public GpuTest {
  protected:
   void SetUp() override {
-    set_test_capability(-1);
+    set_test_unusable();
     GpuTest::SetUp();
   }
 };

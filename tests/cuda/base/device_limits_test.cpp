@@ -1,4 +1,4 @@
-// Limits by compute capability, CTAs of a processor, and what pretended limits change.
+// Limits by compute capability, and CTAs of a processor.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/device_limits.hpp"
 
@@ -50,39 +50,6 @@ TEST(DeviceLimits, ProcessorsHoldWhatFitsInAllRespects) {
   EXPECT_EQ(resident_ctas(limits_of_capability(75), {384, 0, 64 * kKib}), 1u)
       << "Turing takes nothing for itself";
   EXPECT_EQ(resident_ctas(hopper, {1025, 0, 0}), 0u);
-}
-
-TEST(DeviceLimits, PretendedOnesNeverExceedTheDevice) {
-  DeviceLimits real = limits_of_capability(90);
-  real.processors = 132;
-  for (const int capability : kCapabilities) {
-    const DeviceLimits limits = pretended_limits(real, capability);
-    const DeviceLimits own = limits_of_capability(capability);
-    EXPECT_TRUE(limits.pretended);
-    EXPECT_EQ(limits.processors, 132u);
-    EXPECT_EQ(limits.shared_of_cta, std::min(own.shared_of_cta, real.shared_of_cta));
-    EXPECT_EQ(limits.threads_of_processor, own.threads_of_processor);
-    EXPECT_EQ(limits.ctas_of_processor, own.ctas_of_processor);
-    EXPECT_EQ(limits.programmatic_launches, own.programmatic_launches);
-  }
-  EXPECT_LE(pretended_limits(limits_of_capability(75), 90).shared_of_cta, 64 * kKib);
-}
-
-TEST(DeviceLimits, PaddedCtasAreAsFewAsPretended) {
-  const DeviceLimits real = limits_of_capability(90);
-  for (const int capability : kCapabilities)
-    for (const std::uint32_t threads : {32u, 64u, 128u, 192u, 256u, 384u, 512u, 1024u})
-      for (const std::size_t fixed : {std::size_t{0}, std::size_t{16}, 18 * kKib, 43 * kKib})
-        for (const std::size_t dynamic : {std::size_t{0}, 4 * kKib, 20 * kKib, 56 * kKib}) {
-          const DeviceLimits smaller = pretended_limits(real, capability);
-          const std::uint32_t wanted = resident_ctas(smaller, {threads, 64, fixed + dynamic});
-          const std::size_t padded =
-              padded_shared_bytes(real, smaller, {threads, 64, fixed}, dynamic);
-          ASSERT_GE(padded, dynamic);
-          if (wanted == 0) continue;
-          ASSERT_EQ(resident_ctas(real, {threads, 64, fixed + padded}), wanted)
-              << capability << " " << threads << " " << fixed << " " << dynamic;
-        }
 }
 
 /// The bounds for Hopper are those that were measured; elsewhere they are what fits.

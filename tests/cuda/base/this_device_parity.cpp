@@ -1,5 +1,4 @@
-// The limits of the device: what CUDA says of it, what is published of its capability, and what a
-// test may pretend.
+// The limits of the device: what CUDA says of it, and what is published of its capability.
 // SPDX-License-Identifier: MIT
 #include "cuda/base/this_device.hpp"
 
@@ -13,14 +12,14 @@ namespace {
 
 using ThisDeviceParity = GpuTest;
 
-const KnownDevice& this_device() {
-  const KnownDevice* device = nullptr;
-  EXPECT_EQ(current_device(device), cudaSuccess);
-  return *device;
+const DeviceLimits& this_device() {
+  const DeviceLimits* limits = nullptr;
+  EXPECT_EQ(current_device(limits), cudaSuccess);
+  return *limits;
 }
 
 TEST_F(ThisDeviceParity, HasTheLimitsOfItsCapability) {
-  const DeviceLimits& real = this_device().real;
+  const DeviceLimits& real = this_device();
   if (std::ranges::find(kCapabilities, real.capability) == std::end(kCapabilities))
     GTEST_SKIP() << "nothing is known of capability " << real.capability;
   DeviceLimits expected = limits_of_capability(real.capability);
@@ -32,14 +31,6 @@ TEST_F(ThisDeviceParity, HasTheLimitsOfItsCapability) {
   expected.programmatic_launches = code >= 90;
   EXPECT_TRUE(real == expected);
   EXPECT_GT(real.processors, 0u);
-}
-
-TEST_F(ThisDeviceParity, IsWhatItIsUnlessATestPretends) {
-  const KnownDevice& device = this_device();
-  EXPECT_EQ(device.limits.pretended, test_capability() != 0);
-  EXPECT_FALSE(device.real.pretended);
-  EXPECT_TRUE(device.limits.pretended || device.limits == device.real);
-  EXPECT_LE(device.limits.shared_of_cta, device.real.shared_of_cta);
 }
 
 }  // namespace

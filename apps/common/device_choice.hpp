@@ -96,10 +96,6 @@ inline Status start_coder(Work work, int device) {
   return decoder.decode(std::span(jpeg).first(coded.bytes), PixelFormat::yuv420p, frame).status();
 }
 
-inline DeviceProbe real_devices(Work work) {
-  return {cuda_presence, [work](int device) { return start_coder(work, device); }};
-}
-
 /// Chooses a backend and starts CUDA in a thread, while the caller opens its input.
 class DeviceStart {
  public:

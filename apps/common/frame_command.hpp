@@ -75,8 +75,9 @@ class FrameCommand {
   /// Chooses the device and starts it in the background: call it before the input is opened. Then
   /// device_->finish() gives the backend.
   void start_device(Work work) {
-    device_.emplace(options_.device, pixels_of(options_.input, options_.output), work,
-                    real_devices(work));
+    device_.emplace(
+        options_.device, pixels_of(options_.input, options_.output), work,
+        DeviceProbe{cuda_presence, [work](int device) { return start_coder(work, device); }});
   }
 
   /// The lanes and the devices that coders work on, after device_->finish(). `params` become those

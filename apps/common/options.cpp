@@ -156,6 +156,13 @@ std::optional<std::pair<int, int>> parse_size(std::string_view text) {
 
 }  // namespace
 
+CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels) {
+  return add_number(
+      app, "--max-pixels", max_pixels, 1, StreamLimits::any_size().max_pixels,
+      "Refuse pictures with more pixels before allocating memory for them (default: " +
+          std::to_string(StreamLimits{}.max_pixels) + ")");
+}
+
 void add_raw_input_options(CLI::App& app, InputOptions& input) {
   app.option_defaults()->group("Input");
   const auto read = [&input](const std::string& text) {

@@ -81,6 +81,7 @@ struct ReportOptions {
   std::string stats;
 };
 
+CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels);
 void add_input_options(CLI::App& app, InputOptions& input);
 /// --size and --pix-fmt of raw video.
 void add_raw_input_options(CLI::App& app, InputOptions& input);

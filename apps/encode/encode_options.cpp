@@ -50,7 +50,7 @@ void set_tuning(const TuneOptions& options, EncodeParams& params) {
     params.tables = *tables;
     return;
   }
-  const auto [luma, chroma] = read_quant_tables(options.tables);
+  const auto [luma, chroma] = NamedFile(options.tables).quant_tables();
   params.luma_table = luma;
   params.chroma_table = chroma;
 }
@@ -357,13 +357,13 @@ EncodeParams encode_params(const EncodeOptions& options) {
   if (options.progressive) params.huffman = HuffmanTables::optimal;
   params.device = options.device.index;
   if (!options.qtables.empty()) {
-    auto [luma, chroma] = read_quant_tables(options.qtables);
+    auto [luma, chroma] = NamedFile(options.qtables).quant_tables();
     params.luma_table = luma;
     params.chroma_table = chroma;
   }
-  if (!options.exif.empty()) params.segments.push_back(exif_segment(options.exif));
+  if (!options.exif.empty()) params.segments.push_back(NamedFile(options.exif).exif());
   if (options.content.icc == IccMode::file)
-    for (MarkerSegment& segment : icc_segments(options.content.icc_file))
+    for (MarkerSegment& segment : NamedFile(options.content.icc_file).icc())
       params.segments.push_back(std::move(segment));
   if (!options.comment.empty()) params.segments.push_back(comment_segment(options.comment));
   return params;

@@ -286,6 +286,8 @@ struct DecodeCounts {
   std::int64_t bytes = 0;   ///< of the JPEG streams that were decoded
   double total_ms = 0, max_ms = 0;
   double recent_ms = 0;  ///< moving average of the time that decoding a frame takes
+  Status read_problem;   ///< why reading stopped before the end of the input; ok if it did not
+  std::vector<LostDevice> lost_devices;  ///< that failed while others went on, and why
 };
 
 /// One thread reads, others decode, and the caller takes the frames in order. The number of frames
@@ -327,7 +329,7 @@ class DecodeAhead {
     {
       const std::lock_guard lock(shared_->mutex);
       shared_->seek = {pts, ++seeks_};
-      shared_->read_problem = Status::ok();
+      shared_->counts.read_problem = Status::ok();
     }
     ring_.discard(false);
   }
@@ -349,21 +351,13 @@ class DecodeAhead {
     const PlayFrame* const next = ring_.oldest(false);
     return next != nullptr ? next->at : -1.0;
   }
-  /// The frame of peek(), which must not be null.
-  std::unique_ptr<PlayFrame> take() {
-    auto frame = spare_.empty() ? std::make_unique<PlayFrame>() : std::move(spare_.back());
-    if (!spare_.empty()) spare_.pop_back();
+  /// Puts the frame of peek(), which must not be null, into `frame`, whose memory is used again.
+  void take(PlayFrame& frame) {
     ring_.receive(false, [&](PlayFrame& next) {
       shared_->queued_bytes -= Shared::bytes(next);
-      std::swap(*frame, next);
+      std::swap(frame, next);
+      shared_->take_picture_back(next);
     });
-    return frame;
-  }
-  /// Gives the memory of a frame back.
-  void recycle(std::unique_ptr<PlayFrame> frame) {
-    if (!frame) return;
-    shared_->take_picture_back(*frame);
-    spare_.push_back(std::move(frame));
   }
   /// Waits until peek() or is_over() changes, but at most `seconds`.
   void wait(double seconds) { ring_.wait_ready(std::chrono::duration<double>(seconds)); }
@@ -379,19 +373,12 @@ class DecodeAhead {
     return flight.jobs == 0 && !flight.ended;
   }
   int waiting() const { return ring_.flight().finished; }  ///< frames decoded and not yet taken
+  /// Devices are those of the last set_decoding().
   DecodeCounts counts() const {
     const std::lock_guard lock(shared_->mutex);
-    return shared_->counts;
-  }
-  /// The devices that failed since the last set_decoding(), and why.
-  std::vector<LostDevice> lost_devices() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->decoders->device_set.lost();
-  }
-  /// Why reading stopped before the end of the input; ok if it did not.
-  Status read_problem() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->read_problem;
+    DecodeCounts counts = shared_->counts;
+    counts.lost_devices = shared_->decoders->device_set.lost();
+    return counts;
   }
 
  private:
@@ -486,7 +473,7 @@ class DecodeAhead {
       const Errc code = more.status().code();
       const bool is_fatal = code == Errc::read_failed || code == Errc::out_of_memory;
       if (more || (!is_fatal && ++failures_in_a_row < kMaxFailuresInARow)) return JobRead::done;
-      read_problem = more.status();
+      counts.read_problem = more.status();
       return JobRead::last;
     }
     bool is_too_late(const PlayFrame& frame, const MediaClock* clock) const {
@@ -546,7 +533,6 @@ class DecodeAhead {
     std::mutex mutex;  // guards what follows
     std::shared_ptr<Decoders> decoders;
     std::optional<Seek> seek;  // that the reader has not seen yet
-    Status read_problem;
     std::vector<Frame> spare_pictures;
     int working = 0;  // lanes that decode
     Stopwatch since_done;
@@ -575,7 +561,6 @@ class DecodeAhead {
 
   std::shared_ptr<Shared> shared_;  // with the reader thread
   const MediaClock* clock_;
-  std::vector<std::unique_ptr<PlayFrame>> spare_;
   int seeks_ = 0;
   FlightRing<PlayFrame> ring_;
 };

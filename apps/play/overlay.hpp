@@ -316,7 +316,7 @@ class Histogram {
       const std::uint8_t* from = frame.data[0] + y * frame.stride_bytes[0];
       std::uint8_t* to = to_view.data[0] + y * to_view.stride_bytes[0];
       for (int x = 0; x < frame.width; ++x, from += step, to += 4) {
-        for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) ++counts_[c][from[c]];
+        for (std::size_t c = 0; c < channels_; ++c) ++counts_[c][from[c]];
         const std::uint8_t most = *std::max_element(from, from + channels_);
         high_ += most == 255 ? 1 : 0;
         low_ += most == 0 ? 1 : 0;
@@ -330,10 +330,10 @@ class Histogram {
     constexpr SDL_Color kColors[3] = {{80, 120, 255, 150}, {80, 220, 80, 150}, {255, 80, 80, 150}};
     std::uint32_t most = 1;
     // The outermost values are left out of the scale: one clipped sky would flatten all others.
-    for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c)
+    for (std::size_t c = 0; c < channels_; ++c)
       most = std::max(most, *std::max_element(counts_[c].begin() + 1, counts_[c].end() - 1));
     const double each = area.w / 256.0;
-    for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
+    for (std::size_t c = 0; c < channels_; ++c) {
       const SDL_Color color = channels_ == 1 ? SDL_Color{230, 230, 230, 255} : kColors[c];
       for (std::size_t i = 0; i < 256; ++i) {
         // The square root makes rare values visible.
@@ -353,7 +353,7 @@ class Histogram {
   }
 
  private:
-  int channels_ = 0;  // 1: luma; 3: blue, green, red
+  std::size_t channels_ = 0;  // 1: luma; 3: blue, green, red
   std::array<std::array<std::uint32_t, 256>, 3> counts_{};
   std::uint64_t high_ = 0, low_ = 0, pixels_ = 0;
 };

@@ -114,23 +114,24 @@ void add_play_options(CLI::App& command, PlayOptions& options) {
   add_value(command, "--compare", options.other, "OTHER",
             "Show a second input beside the first, or the difference of the two, with PSNR and "
             "SSIM");
-  add_choice<CompareView>(command, "--view", options.view,
-                          {{"side", CompareView::side}, {"difference", CompareView::difference}},
-                          "What --compare shows first; the key c changes it");
+  add_choice<View>(command, "--view", options.view,
+                   {{"side", View::side}, {"difference", View::difference}},
+                   "What --compare shows first; the key c changes it");
   add_device_options(command, options.device);
   command.option_defaults()->group("Reports");
   command.add_flag("--json", options.json, "Write the report at the end to stdout, as JSON");
   add_console_options(command, "Say what is read and what was unusual");
 }
 
-/// The next frame in order; null at the end and after a signal.
-std::unique_ptr<PlayFrame> next(DecodeAhead& frames) {
+/// The next frame in order; false at the end and after a signal.
+bool take_next(DecodeAhead& frames, PlayFrame& frame) {
   constexpr double kSignalSeconds = 0.05;  // interval of looking for signals
   while (frames.peek() == nullptr) {
-    if (frames.is_over() || signals::received() != 0) return nullptr;
+    if (frames.is_over() || signals::received() != 0) return false;
     frames.wait(kSignalSeconds);
   }
-  return frames.take();
+  frames.take(frame);
+  return true;
 }
 
 /// Prints what is wrong with a broken frame; `first` keeps the first problem. A failure of the
@@ -154,28 +155,24 @@ Exit play_headless(const PlayOptions& options) {
   report.times.emplace();
   const Stopwatch watch;
   Status first_problem, other_problem;
-  while (auto frame = next(*session.frames)) {
-    note_problem(*frame, first_problem);
-    if (frame->problem && session.input->has_packets()) report.times->add(frame->decode_ms * 1e3);
-    if (session.other) {
-      auto other = next(*session.other_frames);
-      if (!other) break;
-      note_problem(*other, other_problem);
-      if (frame->problem && other->problem) {
-        if (!have_one_shape(*frame, *other))
-          fail(Exit::input, fmt::format("frame {}: the two inputs differ in size", frame->index));
-        report.add_error(*frame, *other);
-        report.add_ssim(*frame, *other);
-      }
-      session.other_frames->recycle(std::move(other));
-    }
-    session.frames->recycle(std::move(frame));
+  PlayFrame frame, other;
+  while (take_next(*session.frames, frame)) {
+    note_problem(frame, first_problem);
+    if (frame.problem && session.input->has_packets()) report.times->add(frame.decode_ms * 1e3);
+    if (!session.other) continue;
+    if (!take_next(*session.other_frames, other)) break;
+    note_problem(other, other_problem);
+    if (!frame.problem || !other.problem) continue;
+    if (!have_one_shape(frame, other))
+      fail(Exit::input, fmt::format("frame {}: the two inputs differ in size", frame.index));
+    report.add_error(frame, other);
+    report.add_ssim(frame, other);
   }
   report.seconds = watch.seconds();
   if (signals::must_stop_now()) fail(Exit::failed, "stopped");
   session.describe(report);
-  if (const Status problem = session.frames->read_problem(); !problem)
-    console::note(session.input->name() + ": " + problem.message());
+  if (!report.counts.read_problem)
+    console::note(report.input + ": " + report.counts.read_problem.message());
   if (report.counts.decoded == 0 && !first_problem)
     fail_input(options.input.name, first_problem, session.input->info().is_jpeg);
   if (report.compared == 0 && !other_problem)

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,14 +61,14 @@ class Playback {
     if (!at_end_) awaits_ = true;
   }
   void step_back() {
-    if (!shown_ || refuses_to_seek()) return;
+    if (!shown() || refuses_to_seek()) return;
     paused_ = true;
-    seek((target_ ? target_pts_ : shown_->pts) - 1, std::max(0.0, shown_->at - shown_->duration));
+    seek((target_ ? target_pts_ : shown_.pts) - 1, std::max(0.0, shown_.at - shown_.duration));
   }
   void seek_by(double seconds) { seek_to(position() + seconds); }
   /// `seconds` after the first frame.
   void seek_to(double seconds) {
-    if (!shown_ || refuses_to_seek()) return;
+    if (!shown() || refuses_to_seek()) return;
     double to = std::max(0.0, seconds);
     const double duration = session_.input->duration_seconds();
     if (duration > 0) to = std::min(to, duration);
@@ -87,13 +86,13 @@ class Playback {
   bool toggle_loop() { return loops_ = !loops_; }
   /// Both return the mark; 0 if there is none.
   double mark_a() {
-    if (shown_) a_ = shown_->at;
-    if (shown_ && b_ && *b_ < *a_) b_.reset();
+    if (shown()) a_ = shown_.at;
+    if (shown() && b_ && *b_ < *a_) b_.reset();
     return a_.value_or(0);
   }
   double mark_b() {
-    if (!shown_ || refuses_to_seek()) return b_.value_or(0);
-    b_ = shown_->at;
+    if (!shown() || refuses_to_seek()) return b_.value_or(0);
+    b_ = shown_.at;
     if (!a_ || *a_ > *b_) a_ = 0.0;
     return *b_;
   }
@@ -103,13 +102,13 @@ class Playback {
   }
 
   MediaClock& clock() noexcept { return clock_; }
-  PlayFrame* shown() noexcept { return shown_.get(); }
-  const PlayFrame* shown() const noexcept { return shown_.get(); }
+  /// Null if none was shown yet.
+  PlayFrame* shown() noexcept { return shown_count_ > 0 ? &shown_ : nullptr; }
+  const PlayFrame* shown() const noexcept { return shown_count_ > 0 ? &shown_ : nullptr; }
   /// The frame of --compare; null if none was read yet.
-  const PlayFrame* other_shown() const noexcept { return other_shown_.get(); }
+  const PlayFrame* other_shown() const noexcept { return has_other_ ? &other_shown_ : nullptr; }
   bool is_pair() const noexcept {
-    if (!shown_ || !other_shown_) return false;
-    return std::abs(shown_->at - other_shown_->at) <= 0.5 * shown_->duration;
+    return shown() && has_other_ && std::abs(shown_.at - other_shown_.at) <= 0.5 * shown_.duration;
   }
   bool is_paused() const noexcept { return paused_; }
   bool is_at_end() const noexcept { return at_end_; }
@@ -117,13 +116,13 @@ class Playback {
   /// The frame that was asked for last is not there yet.
   bool is_seeking() const noexcept { return target_.has_value(); }
   /// Shown, or sought.
-  double position() const noexcept { return target_.value_or(shown_ ? shown_->at : 0.0); }
+  double position() const noexcept { return target_.value_or(shown_.at); }
   /// Frames up to this time are decoded and wait to be shown.
   double decoded_until() const {
-    if (!shown_) return 0;
+    if (!shown()) return 0;
     const int waiting = session_.frames->waiting();
     const double next = session_.frames->next_time();
-    if (waiting == 0 || next < 0) return shown_->at + shown_->duration;
+    if (waiting == 0 || next < 0) return shown_.at + shown_.duration;
     return next + waiting * session_.input->frame_seconds();
   }
   bool loops() const noexcept { return loops_; }
@@ -138,7 +137,6 @@ class Playback {
   const Status& first_problem() const noexcept { return first_problem_; }
 
  private:
-  using FramePtr = std::unique_ptr<PlayFrame>;
   /// Times are sums of fractions, so they are compared with this tolerance.
   static constexpr double kEpsilon = 1e-6;
 
@@ -146,14 +144,14 @@ class Playback {
   bool show_awaited() {
     DecodeAhead& frames = *session_.frames;
     while (frames.peek() != nullptr) {
-      FramePtr frame = frames.take();
-      if (!has_picture(frame)) continue;
-      show(std::move(frame));
+      frames.take(taken_);
+      if (!has_picture(taken_)) continue;
+      show(taken_);
       end_seek();
       awaits_ = std::exchange(steps_behind_, false);
       restart_clock();
       if (std::exchange(resync_other_, false) && session_.other && session_.other->can_seek())
-        session_.other_frames->seek(session_.other->pts_at(shown_->at));
+        session_.other_frames->seek(session_.other->pts_at(shown_.at));
       return true;
     }
     if (!frames.is_over()) return false;
@@ -167,21 +165,17 @@ class Playback {
   bool show_due() {
     DecodeAhead& frames = *session_.frames;
     const double now = clock_.now();
-    FramePtr due;
+    bool is_due = false;
     for (const PlayFrame* next = frames.peek(); next != nullptr; next = frames.peek()) {
       if (next->problem && (next->at > now || (b_ && next->at > *b_ + kEpsilon))) break;
-      FramePtr frame = frames.take();
-      if (!has_picture(frame)) continue;
-      if (due) {
-        ++late_count_;
-        frames.recycle(std::move(due));
-      }
-      due = std::move(frame);
+      frames.take(taken_);
+      if (!has_picture(taken_)) continue;
+      if (std::exchange(is_due, true)) ++late_count_;
+      std::swap(due_, taken_);
     }
-    const bool changed = due != nullptr;
-    if (due) show(std::move(due));
+    if (is_due) show(due_);
     watch_starvation();
-    return end_of_range() || changed;
+    return end_of_range() || is_due;
   }
   /// Loops or stops at B or at the end of the input, after the duration of the last frame.
   bool end_of_range() {
@@ -190,13 +184,13 @@ class Playback {
     if (a_ && b_) {
       const double next = frames.next_time();
       const bool is_past = next > *b_ + kEpsilon && now >= next;
-      if (is_past || (frames.is_over() && shown_ && now >= shown_->at + shown_->duration)) {
+      if (is_past || (frames.is_over() && shown() && now >= shown_.at + shown_.duration)) {
         seek(session_.input->pts_at(*a_), *a_);
         return true;
       }
     }
-    if (!frames.is_over() || (shown_ && now < shown_->at + shown_->duration)) return false;
-    if (const Status problem = frames.read_problem(); !problem) message_ = problem.message();
+    if (!frames.is_over() || (shown() && now < shown_.at + shown_.duration)) return false;
+    if (const Status problem = frames.counts().read_problem; !problem) message_ = problem.message();
     if (loops_ && session_.input->can_seek()) {
       seek_to_start();
       return true;
@@ -220,41 +214,36 @@ class Playback {
   }
   /// Finds the frame of the other input for the time that is shown.
   bool follow() {
-    if (!session_.other || !shown_) return false;
+    if (!session_.other || !shown()) return false;
     DecodeAhead& frames = *session_.other_frames;
     bool changed = false;
     for (const PlayFrame* next = frames.peek(); next != nullptr; next = frames.peek()) {
-      const double slack = 0.5 * std::min(next->duration, shown_->duration);
-      if (next->problem && next->at > shown_->at + slack) break;
-      FramePtr frame = frames.take();
-      if (!frame->problem) {
-        frames.recycle(std::move(frame));
-        continue;
-      }
-      if (other_shown_) frames.recycle(std::move(other_shown_));
-      other_shown_ = std::move(frame);
-      changed = true;
+      const double slack = 0.5 * std::min(next->duration, shown_.duration);
+      if (next->problem && next->at > shown_.at + slack) break;
+      frames.take(other_taken_);
+      if (!other_taken_.problem) continue;
+      std::swap(other_shown_, other_taken_);
+      has_other_ = changed = true;
     }
     return changed;
   }
-  void show(FramePtr frame) {
-    if (shown_) session_.frames->recycle(std::move(shown_));
-    shown_ = std::move(frame);
+  /// Leaves the frame before in `frame`.
+  void show(PlayFrame& frame) {
+    std::swap(shown_, frame);
     ++shown_count_;
     at_end_ = false;
-    if (shown_->jpeg.empty() || shown_->duration <= 0) return;
-    const double bits = 8.0 * static_cast<double>(shown_->jpeg.size()) / shown_->duration;
+    if (shown_.jpeg.empty() || shown_.duration <= 0) return;
+    const double bits = 8.0 * static_cast<double>(shown_.jpeg.size()) / shown_.duration;
     constexpr double kWeight = 0.05;  // of the last frame in the mean
     bits_per_second_ =
         bits_per_second_ == 0 ? bits : bits_per_second_ + kWeight * (bits - bits_per_second_);
   }
-  /// If the frame has no picture, sets the message and recycles the frame.
-  bool has_picture(FramePtr& frame) {
-    if (frame->problem) return true;
-    if (first_problem_) first_problem_ = frame->problem;
-    message_ = fmt::format("frame {}: {}", frame->index, frame->problem.message());
-    console::detail(frame->name + ": " + message_);
-    session_.frames->recycle(std::move(frame));
+  /// If the frame has no picture, sets the message.
+  bool has_picture(const PlayFrame& frame) {
+    if (frame.problem) return true;
+    if (first_problem_) first_problem_ = frame.problem;
+    message_ = fmt::format("frame {}: {}", frame.index, frame.problem.message());
+    console::detail(frame.name + ": " + message_);
     return false;
   }
   void seek(std::int64_t pts, std::optional<double> target) {
@@ -272,10 +261,10 @@ class Playback {
   }
   void restart_clock() {
     starved_.reset();
-    if (paused_ || at_end_ || !shown_) {
+    if (is_still() || !shown()) {
       clock_.hold();
     } else {
-      clock_.run_from(shown_->at);
+      clock_.run_from(shown_.at);
     }
   }
   bool refuses_to_seek() {
@@ -286,7 +275,8 @@ class Playback {
 
   PlaySession& session_;
   MediaClock clock_;
-  FramePtr shown_, other_shown_;
+  PlayFrame shown_, other_shown_, taken_, other_taken_, due_;
+  bool has_other_ = false;
   bool paused_;
   bool at_end_ = false;
   bool awaits_ = true;            // the next frame is shown as soon as it is decoded

@@ -121,10 +121,7 @@ class Player {
       : options_(options),
         session_(session),
         window_(window),
-        screen_(window, session,
-                options.other.empty()               ? ScreenView::first
-                : options.view == CompareView::side ? ScreenView::side
-                                                    : ScreenView::difference),
+        screen_(window, session, options.other.empty() ? View::first : options.view),
         playback_(session, options, screen_.decoding_scale()),
         with_osd_(options.osd) {
     const std::string& problem = screen_.overlay().text().problem();
@@ -133,8 +130,8 @@ class Player {
     sound_ = Sound::open(*session.input, playback_.clock(), silent);
     if (!silent.empty()) console::note("the sound cannot be played: " + silent);
     if (!sound_) return;
-    sound_->set_volume(options.volume);
-    sound_->set_muted(options.mute);
+    sound_->volume = options.volume;
+    sound_->is_muted = options.mute;
   }
 
   void run() {
@@ -154,6 +151,7 @@ class Player {
       }
       do handle(event);
       while (!quits_ && SDL_PollEvent(&event) != 0);
+      needs_draw_ = true;
     }
   }
   PlayReport report() const {
@@ -271,7 +269,6 @@ class Player {
     }
   }
   void handle_window(const SDL_WindowEvent& event) {
-    needs_draw_ = true;
     if (event.event == SDL_WINDOWEVENT_DISPLAY_CHANGED ||
         event.event == SDL_WINDOWEVENT_SIZE_CHANGED)
       window_.update_scale();
@@ -303,7 +300,6 @@ class Player {
     auto found = find(key);
     if (found == bindings().end() && key <= 'Z') found = find(std::tolower(key));
     if (key == 0 || found == bindings().end() || (is_repeat && !found->repeats)) return;
-    needs_draw_ = true;
     found->act(*this);
     osd_text_.clear();
   }
@@ -318,13 +314,13 @@ class Player {
   }
   void change_volume(int percent) {
     if (!sound_) return say("no sound");
-    sound_->set_volume(std::clamp(sound_->volume() + percent, 0, 100));
-    say(fmt::format("volume {} %{}", sound_->volume(), sound_->is_muted() ? ", muted" : ""));
+    sound_->volume = std::clamp(sound_->volume + percent, 0, 100);
+    say(fmt::format("volume {} %{}", sound_->volume.load(), sound_->is_muted ? ", muted" : ""));
   }
   void toggle_mute() {
     if (!sound_) return say("no sound");
-    sound_->set_muted(!sound_->is_muted());
-    say(sound_->is_muted() ? "muted" : fmt::format("volume {} %", sound_->volume()));
+    sound_->is_muted = !sound_->is_muted;
+    say(sound_->is_muted ? "muted" : fmt::format("volume {} %", sound_->volume.load()));
   }
   void switch_device() {
     if (!session_.input->has_packets()) return say("zerorun does not decode this input itself");
@@ -399,7 +395,6 @@ class Player {
   void move_mouse(const SDL_MouseMotionEvent& event) {
     if (event.xrel == 0 && event.yrel == 0) return;  // the window came to the mouse
     since_mouse_.emplace();
-    needs_draw_ = true;
     if (is_dragging_) return drag_to(window_.mouse());
     if (event.state & SDL_BUTTON_LMASK)
       screen_.move({static_cast<float>(event.xrel), static_cast<float>(event.yrel)});

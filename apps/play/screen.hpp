@@ -167,11 +167,9 @@ class Picture {
   std::vector<std::uint8_t> no_chroma_;  // for grey frames
 };
 
-enum class ScreenView { side, difference, first, second };
-
 class Screen {
  public:
-  Screen(Window& window, PlaySession& session, ScreenView view)
+  Screen(Window& window, PlaySession& session, View view)
       : window_(window),
         view_(view),
         sides_{Side(window.renderer(), session.input.get()),
@@ -183,8 +181,7 @@ class Screen {
     if (playback.shown() == nullptr) return Status::ok();
     for (Side& side : sides_) {
       const PlayFrame* const frame = frame_of(side, playback);
-      side.has_frame = frame != nullptr;
-      if (!side.has_frame) continue;
+      if (frame == nullptr) continue;
       ConstFrameView view = frame->frame.view();
       side.shape.width = frame->width;
       side.shape.height = frame->height;
@@ -193,7 +190,7 @@ class Screen {
         ZR_TRY(side.histogram.update(view, mask_));
         ZR_TRY(side.mask.update(std::as_const(mask_).view(), is_exact()));
       }
-      if (view_ == ScreenView::difference && playback.is_pair()) {
+      if (view_ == View::difference && playback.is_pair()) {
         ZR_TRY(make_difference(*frame, *playback.other_shown(), gain_, difference_));
         view = std::as_const(difference_).view();
       }
@@ -206,7 +203,7 @@ class Screen {
     SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255);
     SDL_RenderClear(renderer);
     for (Side& side : sides_) {
-      if (!shows(side) || (is_second(side) && !side.has_frame)) continue;
+      if (!shows(side)) continue;
       const SDL_FRect part = area(side), box = place(side);
       const SDL_Rect clip{static_cast<int>(part.x), static_cast<int>(part.y),
                           static_cast<int>(part.w), static_cast<int>(part.h)};
@@ -231,8 +228,7 @@ class Screen {
 
   /// Comparing: side by side, difference, first, second, and again.
   void next_view() {
-    if (sides_[1].input != nullptr)
-      view_ = static_cast<ScreenView>((static_cast<int>(view_) + 1) % 4);
+    if (sides_[1].input != nullptr) view_ = static_cast<View>((static_cast<int>(view_) + 1) % 4);
   }
   int gain() const noexcept { return gain_; }
   void scale_gain(bool up) {
@@ -304,7 +300,6 @@ class Screen {
     Histogram histogram;
     Probe probe;
     PictureShape shape;
-    bool has_frame = false;
   };
 
   /// "A  coded.avi": which picture is where.
@@ -313,8 +308,8 @@ class Screen {
     const auto name = [](const char* letter, const PlayInput& input) {
       return fmt::format("{}  {}", letter, std::filesystem::path(input.name()).filename().string());
     };
-    content.side_by_side = view_ == ScreenView::side;
-    if (view_ == ScreenView::difference)
+    content.side_by_side = view_ == View::side;
+    if (view_ == View::difference)
       content.name_a = fmt::format("A - B  x{}", gain_);
     else if (shows(sides_[0]))
       content.name_a = name("A", *sides_[0].input);
@@ -323,7 +318,7 @@ class Screen {
   SDL_FRect area(const Side& side) const {
     const SDL_Point size = window_.size();
     SDL_FRect area{0, 0, static_cast<float>(size.x), static_cast<float>(size.y)};
-    if (view_ != ScreenView::side) return area;
+    if (view_ != View::side) return area;
     area.w /= 2;
     if (is_second(side)) area.x = area.w;
     return area;
@@ -347,20 +342,19 @@ class Screen {
   }
   Side& side_under(SDL_FPoint point) {
     const SDL_FRect left = area(sides_[0]);
-    const bool is_right = view_ == ScreenView::side && point.x >= left.x + left.w;
-    return sides_[view_ == ScreenView::second || is_right ? 1 : 0];
+    const bool is_right = view_ == View::side && point.x >= left.x + left.w;
+    return sides_[view_ == View::second || is_right ? 1 : 0];
   }
   const PlayFrame* frame_of(const Side& side, const Playback& playback) const {
     return is_second(side) ? playback.other_shown() : playback.shown();
   }
   bool is_second(const Side& side) const noexcept { return &side == &sides_[1]; }
   bool shows(const Side& side) const noexcept {
-    return is_second(side) ? view_ == ScreenView::second || view_ == ScreenView::side
-                           : view_ != ScreenView::second;
+    return is_second(side) ? view_ == View::second || view_ == View::side : view_ != View::second;
   }
 
   Window& window_;
-  ScreenView view_;
+  View view_;
   int gain_ = 8;
   double zoom_ = 0;          // window pixels per picture pixel; 0 = fitted
   SDL_FPoint offset_{0, 0};  // of the picture's middle from the area's

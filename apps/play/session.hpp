@@ -32,7 +32,8 @@ struct KeyHelp {
 };
 std::span<const KeyHelp> key_help() noexcept;
 
-enum class CompareView { side, difference };
+/// Which pictures the window shows; the first two and the last are for --compare.
+enum class View { side, difference, first, second };
 
 inline constexpr double kSlowest = 0.01, kFastest = 100.0;  ///< range of --speed
 
@@ -40,7 +41,7 @@ struct PlayOptions {
   InputOptions input;
   DeviceOptions device;
   std::string other;  ///< --compare
-  CompareView view = CompareView::side;
+  View view = View::side;
   double start_seconds = 0.0;
   double speed = 1.0;
   bool loop = false;
@@ -81,7 +82,6 @@ struct SoundReport {
 struct PlayReport {
   std::string input;
   std::string device;
-  std::vector<LostDevice> lost_devices;  ///< that failed while others went on
   int width = 0, height = 0;
   int scale = 1;         ///< of the last frames: a small window decodes at 1 / `scale`
   double seconds = 0.0;  ///< from the first frame to the end of the run
@@ -142,7 +142,7 @@ struct PlayReport {
       text += fmt::format("\n  decode   ms per frame: mean {:.2f}, max {:.2f}", mean_ms(),
                           counts.max_ms);
     text += "\n  device   " + device;
-    for (const LostDevice& lost : lost_devices)
+    for (const LostDevice& lost : counts.lost_devices)
       text += fmt::format("\n           cuda:{} failed, the others went on: {}", lost.device,
                           lost.why.message());
     if (error)
@@ -170,7 +170,7 @@ struct PlayReport {
                           {"bytes", counts.bytes},
                           {"fps", fps()},
                           {"decode_ms", {{"mean", mean_ms()}, {"max", counts.max_ms}}}};
-    add_lost_devices(out, lost_devices);
+    add_lost_devices(out, counts.lost_devices);
     if (times && times->count() > 0) out["decode_ms"] = times_json(*times);
     if (sound)
       out["sound"] = {
@@ -252,7 +252,6 @@ struct PlaySession {
     report.height = input->height();
     report.scale = decoding.scale;
     report.counts = frames->counts();
-    report.lost_devices = frames->lost_devices();
   }
 
   std::shared_ptr<PlayInput> input, other;

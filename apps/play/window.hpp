@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "apps/common/figures.hpp"
+#include "apps/common/input_output.hpp"
 #include "apps/common/process.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "apps/play/session.hpp"
@@ -53,11 +54,10 @@ class SdlVideo {
     const char* driver = SDL_GetCurrentVideoDriver();
     if (std::getenv("SDL_VIDEODRIVER") != nullptr || driver == nullptr) return;
     // Drivers without a screen, which SDL uses if it finds no other.
-    for (const std::string_view invisible : {"offscreen", "dummy", "evdev"})
-      if (driver == invisible) {
-        SDL_Quit();
-        fail_without_window(kNoDisplay);
-      }
+    if (is_one_of(driver, {"offscreen", "dummy", "evdev"})) {
+      SDL_Quit();
+      fail_without_window(kNoDisplay);
+    }
   }
   ~SdlVideo() { SDL_Quit(); }
   SdlVideo(const SdlVideo&) = delete;
@@ -184,10 +184,8 @@ class Sound {
   Sound(const Sound&) = delete;
   Sound& operator=(const Sound&) = delete;
 
-  void set_volume(int percent) { volume_ = percent; }
-  int volume() const noexcept { return volume_; }
-  void set_muted(bool muted) { is_muted_ = muted; }
-  bool is_muted() const noexcept { return is_muted_; }
+  std::atomic<int> volume{100};  ///< per cent
+  std::atomic<bool> is_muted{false};
 
   SoundReport report() const {
     const char* driver = SDL_GetCurrentAudioDriver();
@@ -248,7 +246,7 @@ class Sound {
     clock_.steer(kSteer * ahead);
     played_ = played_ + static_cast<double>(count) / kChannels / kRate;
     drift_ = drift_ + 0.02 * (std::abs(ahead) * 1e3 - drift_);
-    const float gain = is_muted_ ? 0.0F : static_cast<float>(volume_) / 100.0F;
+    const float gain = is_muted ? 0.0F : static_cast<float>(volume) / 100.0F;
     for (float& sample : out) sample *= gain * gain;  // loudness is nearer to the square
   }
   void begin(const MediaClock::State& clock) {
@@ -292,8 +290,6 @@ class Sound {
   MediaClock& clock_;
   SDL_AudioSpec spec_{};
   SDL_AudioDeviceID device_ = 0;
-  std::atomic<int> volume_{100};
-  std::atomic<bool> is_muted_{false};
   std::atomic<double> played_{0}, drift_{0};
   SdlPtr<SDL_AudioStream> changer_;  // of the speed; null at the usual one
   double at_ = 0, speed_ = 0;        // stream time of the next sample; speed 0: none was read yet

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 const StepUse& use_of(const StepReport& report, Step step) {
   for (const StepUse& use : report.steps)
     if (use.step == step) return use;
-  ADD_FAILURE() << name(step) << " is missing";
+  ADD_FAILURE() << facts_of(step).name << " is missing";
   static const StepUse none;
   return none;
 }

@@ -16,7 +16,7 @@
 
 #include "codec/api/device_set.hpp"
 #include "codec/base/flight_ring.hpp"
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"

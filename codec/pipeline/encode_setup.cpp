@@ -16,7 +16,7 @@
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/marker.hpp"
 #include "codec/syntax/quant_table.hpp"
-#include "codec/syntax/trained_codes.hpp"
+#include "codec/syntax/huffman_spec.hpp"
 
 namespace zerorun {
 namespace {

@@ -10,7 +10,6 @@
 #include "codec/base/try.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/image_part.hpp"
-#include "codec/pipeline/sample_tiles.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/huffman_code.hpp"
 

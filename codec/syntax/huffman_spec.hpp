@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "zerorun/encoder.hpp"
 #include "zerorun/status.hpp"
 
 namespace zerorun {
@@ -67,5 +68,15 @@ Status check_huffman_spec(const HuffmanSpec& spec, bool is_dc);
 /// codeword. Ties as in libjpeg: of equal counts the larger symbol is merged first. Symbols of
 /// equal length are in increasing order.
 HuffmanSpec optimal_huffman_spec(std::span<const std::uint32_t, 256> counts);
+
+// Tables that were trained on pictures, for one pass (HuffmanTables::trained).
+
+/// The highest qualities of the bands that have tables of their own.
+inline constexpr std::array<int, 4> kTrainedBands{60, 82, 92, 100};
+
+/// The order of standard_huffman_spec(). They have a code for every symbol of baseline JPEG. The
+/// reference is the same for all qualities (in 16ths) with the same codes, and stays valid.
+const std::array<HuffmanSpec, 4>& trained_huffman_specs(Tune tune, bool is_420,
+                                                        int quality_16ths) noexcept;
 
 }  // namespace zerorun

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "codec/arith/integer.hpp"
-#include "codec/pipeline/sample_tiles.hpp"
+#include "codec/pipeline/size_control.hpp"
 #include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/tuning.hpp"
 #include "zerorun/frame.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "codec/pipeline/encode_setup.hpp"
-#include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "cuda/base/launch_chain.hpp"
 #include "cuda/encode/copies.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/campaign/device_batch.hpp"
 
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 
 namespace zerorun::test {
 namespace {

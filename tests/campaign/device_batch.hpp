@@ -18,7 +18,7 @@
 namespace zerorun::test {
 
 /// Whether device memory can be had: not where the CPU pretends to be the device
-/// (codec/base/test_devices.hpp).
+/// (codec/base/cuda_device.hpp).
 bool has_device_memory();
 
 /// One encoder with a CUDA stream and memory of its own. One thread at a time.

@@ -8,7 +8,6 @@
 
 #include "codec/base/cuda_device.hpp"
 #include "codec/base/frame_distance.hpp"
-#include "codec/base/test_devices.hpp"
 #include "tests/cuda/break_device.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"

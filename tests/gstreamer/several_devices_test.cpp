@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "tests/gstreamer/support.hpp"
 #include "tests/support/libjpeg_encode.hpp"
 

@@ -113,7 +113,7 @@ def spec_text(lengths, table):
 
 HEAD = """// Trained Huffman tables: written by tests/rd/train_codes.py, not by hand.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/trained_codes.hpp"
+#include "codec/syntax/huffman_spec.hpp"
 
 #include <cstddef>
 #include <string_view>

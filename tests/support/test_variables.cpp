@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 #ifdef ZERORUN_HAVE_CUDA
 #include "cuda/decode/scan_plan.hpp"
 #endif

@@ -10,7 +10,7 @@
 
 #include "apps/python/binding/coders.hpp"
 #include "apps/python/binding/docs.hpp"
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::python {

@@ -10,7 +10,7 @@
 
 #include "codec/api/pipelines.hpp"
 #include "codec/base/device_name.hpp"
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::test {

@@ -10,7 +10,6 @@
 
 #include "codec/arith/size_plan.hpp"
 #include "codec/arith/tune.hpp"
-#include "codec/pipeline/sample_tiles.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "tests/support/encode_params.hpp"

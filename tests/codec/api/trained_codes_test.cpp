@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "codec/syntax/trained_codes.hpp"
+#include "codec/syntax/huffman_spec.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"

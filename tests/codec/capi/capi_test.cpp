@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "codec/base/test_devices.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "tests/support/capi.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu_required.hpp"

@@ -141,23 +141,20 @@ class ToSrgb {
   Status convert(const io::PictureContent& content, const FrameView& frame) {
     // A profile of inks has been used by the decoder, or the samples are grey.
     if (content.icc.empty() || io::is_ink_profile(content.icc)) return Status::ok();
-    ZR_LET(found, converter(content.icc, frame.format));
-    found.convert(frame);
+    std::unique_lock lock(mutex_);
+    if (!converter_ || content.icc != icc_ || frame.format != format_) {
+      ZR_LET(made, io::ProfileConverter::create(content.icc, frame.format));
+      converter_ = made;
+      icc_ = content.icc;
+      format_ = frame.format;
+    }
+    const io::ProfileConverter converter = *converter_;
+    lock.unlock();
+    converter.convert(frame);
     return Status::ok();
   }
 
  private:
-  Result<io::ProfileConverter> converter(const std::vector<std::uint8_t>& icc, PixelFormat format) {
-    const std::lock_guard lock(mutex_);
-    if (!converter_ || icc != icc_ || format != format_) {
-      ZR_LET(made, io::ProfileConverter::create(icc, format));
-      converter_ = made;
-      icc_ = icc;
-      format_ = format;
-    }
-    return *converter_;
-  }
-
   std::mutex mutex_;
   std::vector<std::uint8_t> icc_;
   PixelFormat format_ = PixelFormat::rgb24;
@@ -171,13 +168,11 @@ struct SampleOptions {
   std::string matrix, range, tonemap;
 
   io::SampleRules rules() const {
-    io::SampleRules rules;
-    rules.alpha = alpha.value_or(io::Alpha::ignore);
-    rules.dither = dither.value_or(false);
-    rules.matrix = matrix;
-    rules.range = range;
-    rules.tonemap = tonemap;
-    return rules;
+    return {.alpha = alpha.value_or(io::Alpha::ignore),
+            .dither = dither.value_or(false),
+            .matrix = matrix,
+            .range = range,
+            .tonemap = tonemap};
   }
 };
 

@@ -156,9 +156,7 @@ class DeviceStart {
   /// After finish(), what coders are made with: `automatic` where that chose CUDA, so that they go
   /// on with the CPU where the device fails later.
   Backend for_coders() const noexcept {
-    const bool may_change =
-        asked_.backend == Backend::automatic && choice_.backend == Backend::cuda;
-    return may_change ? Backend::automatic : choice_.backend;
+    return choice_.backend == Backend::cuda ? asked_.backend : Backend::cpu;
   }
 
   /// Prints what was chosen and why, once the command has opened its input and output: an error

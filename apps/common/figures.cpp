@@ -79,16 +79,6 @@ bool parse_ends(std::string_view text, std::int64_t& first, std::int64_t& last) 
          read(text.substr(colon + 1), last);
 }
 
-std::optional<FrameRange> parse_range(std::string_view text) {
-  FrameRange range;
-  if (const auto count = parse_integer(text))
-    range.last = *count;
-  else if (!parse_ends(text, range.first, range.last))
-    return std::nullopt;
-  const bool is_open = range.last < 0 && text.ends_with(':');
-  return is_open || range.last > range.first ? std::optional(range) : std::nullopt;
-}
-
 Distribution distribution_of(const std::vector<double>& sorted) {
   const auto count = static_cast<double>(sorted.size());
   const auto percentile = [&](double p) {
@@ -120,18 +110,6 @@ std::string times_text(const FrameTimes& times) {
       d.mean, d.median, d.p95, p99, d.max, times.first_ms());
 }
 
-nlohmann::json times_json(const FrameTimes& times) {
-  if (times.count() == 1) return {{"first", times.first_ms()}};  // one value has no distribution
-  const Distribution d = times.distribution();
-  return {{"first", times.first_ms()},
-          {"min", d.min},
-          {"mean", d.mean},
-          {"median", d.median},
-          {"p95", d.p95},
-          {"p99", d.p99},
-          {"max", d.max}};
-}
-
 std::string psnr_components_text(const SquaredError& error) {
   constexpr std::array kYCbCr{"Y", "Cb", "Cr"}, kRgb{"R", "G", "B"};
   const auto& names = error.is_rgb ? kRgb : kYCbCr;
@@ -146,11 +124,6 @@ void add_lost_devices(nlohmann::json& to, const std::vector<LostDevice>& lost) {
   for (const LostDevice& one : lost)
     to["lost_devices"].push_back(
         {{"device", fmt::format("cuda:{}", one.device)}, {"reason", one.why.message()}});
-}
-
-nlohmann::json psnr_json(double decibels) {
-  return std::isinf(decibels) ? nlohmann::json()
-                              : nlohmann::json(std::round(decibels * 1000.0) / 1000.0);
 }
 
 }  // namespace zerorun::app

@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -51,7 +52,15 @@ struct FrameRange {
   std::int64_t last = -1;  ///< not included; -1 = to the end
 };
 /// "A:B", "A:", ":B", half open; "N" is "0:N"; nullopt if it is malformed or empty.
-std::optional<FrameRange> parse_range(std::string_view text);
+inline std::optional<FrameRange> parse_range(std::string_view text) {
+  FrameRange range;
+  if (const auto count = parse_integer(text))
+    range.last = *count;
+  else if (!parse_ends(text, range.first, range.last))
+    return std::nullopt;
+  const bool is_open = range.last < 0 && text.ends_with(':');
+  return is_open || range.last > range.first ? std::optional(range) : std::nullopt;
+}
 
 /// 0 if `by` is not positive.
 inline double ratio(double value, double by) { return by > 0 ? value / by : 0.0; }
@@ -101,13 +110,26 @@ class Stopwatch {
 
 /// "min 1.2, mean 1.3, median 1.3, p95 1.5, p99 1.8, max 2.0; first 3.4"
 std::string times_text(const FrameTimes& times);
-nlohmann::json times_json(const FrameTimes& times);
+inline nlohmann::json times_json(const FrameTimes& times) {
+  if (times.count() == 1) return {{"first", times.first_ms()}};  // one value has no distribution
+  const Distribution d = times.distribution();
+  return {{"first", times.first_ms()},
+          {"min", d.min},
+          {"mean", d.mean},
+          {"median", d.median},
+          {"p95", d.p95},
+          {"p99", d.p99},
+          {"max", d.max}};
+}
 
 /// "Y 43.210, Cb 45.000, Cr 44.100": the components.
 std::string psnr_components_text(const SquaredError& error);
 
 /// Decibels as JSON: null if nothing differs, because JSON has no infinity.
-nlohmann::json psnr_json(double decibels);
+inline nlohmann::json psnr_json(double decibels) {
+  return std::isinf(decibels) ? nlohmann::json()
+                              : nlohmann::json(std::round(decibels * 1000.0) / 1000.0);
+}
 /// Adds "psnr" and "psnr_components".
 template <typename Json>
 void add_psnr(Json& to, const SquaredError& error) {

@@ -12,7 +12,6 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "apps/common/input_output.hpp"
@@ -41,6 +40,39 @@ void choose_cpu(const std::string& word) {
     throw CLI::ValidationError(
         "--cpu", fmt::format("'{}' is not one of {}, which this machine has", word, names));
   ::setenv("ZERORUN_CPU", word.c_str(), 1);
+}
+
+/// The words of INPUT. Several are files, one for each picture.
+void set_inputs(InputOptions& input, const std::vector<std::string>& words) {
+  input.name = words.front();
+  if (words.size() < 2) return;
+  for (const std::string& word : words) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(word, ignored))
+      throw CLI::ValidationError("INPUT", "'" + word + "' is not there; several inputs are files");
+  }
+  input.names = words;
+  input.name = fmt::format("{} and {} more", words.front(), words.size() - 1);
+}
+
+std::optional<io::FileNumbers> parse_file_numbers(std::string_view text) {
+  io::FileNumbers numbers;
+  const auto one = parse_integer(text);
+  if (one) numbers = {*one, *one};
+  const bool is_good = one ? *one >= 0 : parse_ends(text, numbers.first, numbers.last);
+  return is_good && numbers.first <= numbers.last ? std::optional(numbers) : std::nullopt;
+}
+
+/// WxH+X+Y.
+std::optional<Region> parse_region(const std::string& text) {
+  Region region;
+  int read = -1;
+  const int fields = std::sscanf(text.c_str(), "%6dx%6d+%6d+%6d%n", &region.width, &region.height,
+                                 &region.x, &region.y, &read);
+  const bool is_whole = fields == 4 && read == static_cast<int>(text.size()) &&
+                        text.find_first_not_of("0123456789x+") == std::string::npos;
+  const bool is_region = is_whole && region.width > 0 && region.height > 0;
+  return is_region ? std::optional(region) : std::nullopt;
 }
 
 }  // namespace
@@ -121,41 +153,6 @@ std::string device_text(Backend backend, const DeviceOptions& device) {
   return fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-namespace {
-
-/// The words of INPUT. Several are files, one for each picture.
-void set_inputs(InputOptions& input, const std::vector<std::string>& words) {
-  input.name = words.front();
-  if (words.size() < 2) return;
-  for (const std::string& word : words) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(word, ignored))
-      throw CLI::ValidationError("INPUT", "'" + word + "' is not there; several inputs are files");
-  }
-  input.names = words;
-  input.name = fmt::format("{} and {} more", words.front(), words.size() - 1);
-}
-
-std::optional<io::FileNumbers> parse_file_numbers(std::string_view text) {
-  io::FileNumbers numbers;
-  const auto one = parse_integer(text);
-  if (one) numbers = {*one, *one};
-  const bool is_good = one ? *one >= 0 : parse_ends(text, numbers.first, numbers.last);
-  return is_good && numbers.first <= numbers.last ? std::optional(numbers) : std::nullopt;
-}
-
-std::optional<std::pair<int, int>> parse_size(std::string_view text) {
-  const auto cross = text.find('x');
-  if (cross == std::string_view::npos) return std::nullopt;
-  const auto width = parse_integer(text.substr(0, cross));
-  const auto height = parse_integer(text.substr(cross + 1));
-  const auto fits = [](const auto& side) { return side && *side >= 1 && *side <= kMaxDimension; };
-  if (!fits(width) || !fits(height)) return std::nullopt;
-  return std::pair(static_cast<int>(*width), static_cast<int>(*height));
-}
-
-}  // namespace
-
 CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixels) {
   return add_number(
       app, "--max-pixels", max_pixels, 1, StreamLimits::any_size().max_pixels,
@@ -166,10 +163,11 @@ CLI::Option* add_max_pixels(CLI::App& app, std::optional<std::int64_t>& max_pixe
 void add_raw_input_options(CLI::App& app, InputOptions& input) {
   app.option_defaults()->group("Input");
   const auto read = [&input](const std::string& text) {
-    const auto size = parse_size(text);
-    if (!size)
+    const auto frame = parse_region(text + "+0+0");
+    if (!frame || std::max(frame->width, frame->height) > kMaxDimension)
       throw CLI::ValidationError("--size", "'" + text + "' is not a size such as 1920x1080");
-    std::tie(input.raw.width, input.raw.height) = *size;
+    input.raw.width = frame->width;
+    input.raw.height = frame->height;
     input.format = "raw";
   };
   CLI::Option* size =
@@ -286,15 +284,8 @@ void add_report_options(CLI::App& app, ReportOptions& report, const std::string&
 }
 
 Region parse_crop(const std::string& text) {
-  Region region;
-  int read = -1;
-  const int fields = std::sscanf(text.c_str(), "%6dx%6d+%6d+%6d%n", &region.width, &region.height,
-                                 &region.x, &region.y, &read);
-  const bool is_plain = text.find_first_not_of("0123456789x+") == std::string::npos;
-  if (fields != 4 || !is_plain || read != static_cast<int>(text.size()) || region.width < 1 ||
-      region.height < 1)
-    throw CLI::ValidationError("--crop", text + " is not WxH+X+Y, for example 640x480+100+50");
-  return region;
+  if (const auto region = parse_region(text)) return *region;
+  throw CLI::ValidationError("--crop", text + " is not WxH+X+Y, for example 640x480+100+50");
 }
 
 io::SourceOptions source_options(const InputOptions& input, const DeviceOptions& device) {
@@ -370,10 +361,17 @@ class HelpFormatter : public CLI::Formatter {
     const bool is_short = !common_.empty() && mode != CLI::AppFormatMode::All;
     const std::string command = name.empty() ? app->get_name() : name;
     std::string out = app->get_description() + "\n\n" + make_usage(app, std::move(name));
-    out += is_short ? common_options(app) : all_options(app);
-    if (is_program) out += commands(app);
     std::string footer = app->get_footer();
+    if (!is_short) out += all_options(app);
+    if (is_program) {
+      out += "\nSubcommands:\n";
+      for (const CLI::App* each : app->get_subcommands({}))
+        if (!each->get_group().empty())
+          out += two_columns(each->get_name(), each->get_description());
+    }
     if (is_short) {
+      out += "\nCommon options:\n";
+      for (const std::string& option : common_) out += make_option(app->get_option(option), false);
       out += fmt::format("\n{}All {} options and the exit codes: {} --help-all\n",
                          note_.empty() ? "" : note_ + "\n", visible_options(app).size(), command);
       footer.erase(0, std::min(footer.find("Examples:"), footer.size()));
@@ -405,12 +403,6 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  std::string common_options(const CLI::App* app) const {
-    std::string lines = "\nCommon options:\n";
-    for (const std::string& name : common_) lines += make_option(app->get_option(name), false);
-    return lines;
-  }
-
   std::string all_options(const CLI::App* app) const {
     std::string out;
     for (const std::string& group : app->get_groups()) {
@@ -420,14 +412,6 @@ class HelpFormatter : public CLI::Formatter {
       // CLI11 2.5 and later write the group of --help in capitals.
       if (!lines.empty()) out += "\n" + (group == "OPTIONS" ? "Options" : group) + ":\n" + lines;
     }
-    return out;
-  }
-
-  std::string commands(const CLI::App* app) const {
-    std::string out = "\nSubcommands:\n";
-    for (const CLI::App* command : app->get_subcommands({}))
-      if (!command->get_group().empty())
-        out += two_columns(command->get_name(), command->get_description());
     return out;
   }
 

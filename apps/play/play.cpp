@@ -78,7 +78,8 @@ std::optional<double> parse_speed(std::string_view text) {
   return speed;
 }
 
-void add_playing_options(CLI::App& command, PlayOptions& options) {
+void add_play_options(CLI::App& command, PlayOptions& options) {
+  add_input_options(command, options.input);
   command.option_defaults()->group("Playing");
   add_parsed(command, "--start", options.start_seconds, parse_time, "TIME",
              "a time such as 12.5, 1:30 or 0:01:30",
@@ -92,9 +93,6 @@ void add_playing_options(CLI::App& command, PlayOptions& options) {
              "Loudness of the sound in per cent (default: 100)");
   command.add_flag("--mute", options.mute, "Begin without sound");
   command.add_flag("--autoexit", options.autoexit, "Close the window at the end");
-}
-
-void add_window_options(CLI::App& command, PlayOptions& options) {
   command.option_defaults()->group("Window");
   command.add_flag("--fullscreen", options.full_screen, "Fill the screen");
   command.add_flag("--osd", options.osd,
@@ -104,12 +102,6 @@ void add_window_options(CLI::App& command, PlayOptions& options) {
   add_value(command, "--save-to", options.save_to, "DIR",
             "Where the keys s and S save frames (default: here)")
       ->check(CLI::ExistingDirectory.description(""));
-}
-
-void add_play_options(CLI::App& command, PlayOptions& options) {
-  add_input_options(command, options.input);
-  add_playing_options(command, options);
-  add_window_options(command, options);
   command.option_defaults()->group("Comparing");
   add_value(command, "--compare", options.other, "OTHER",
             "Show a second input beside the first, or the difference of the two, with PSNR and "

@@ -101,9 +101,8 @@ class RateMeter {
  public:
   double update(std::int64_t count) {
     constexpr double kWindow = 0.5;
-    const double seconds = since_ ? since_->seconds() : 0.0;
-    if (since_ && seconds < kWindow) return rate_;
-    if (since_) rate_ = static_cast<double>(count - count_) / seconds;
+    if (since_ && since_->seconds() < kWindow) return rate_;
+    if (since_) rate_ = static_cast<double>(count - count_) / since_->seconds();
     count_ = count;
     since_.emplace();
     return rate_;
@@ -308,8 +307,7 @@ class Player {
     say(fmt::format("speed {:.2f}", playback_.speed()));
   }
   void change_gain(bool up) {
-    screen_.scale_gain(up);
-    say(fmt::format("difference x{}", screen_.gain()));
+    say(fmt::format("difference x{}", screen_.scale_gain(up)));
     take_picture();
   }
   void change_volume(int percent) {

@@ -230,10 +230,10 @@ class Screen {
   void next_view() {
     if (sides_[1].input != nullptr) view_ = static_cast<View>((static_cast<int>(view_) + 1) % 4);
   }
-  int gain() const noexcept { return gain_; }
-  void scale_gain(bool up) {
+  /// Doubles or halves the gain of the difference, and returns it.
+  int scale_gain(bool up) {
     constexpr int kMost = 64;
-    gain_ = std::clamp(up ? gain_ * 2 : gain_ / 2, 1, kMost);
+    return gain_ = std::clamp(up ? gain_ * 2 : gain_ / 2, 1, kMost);
   }
   /// 1, 2, 4 or 8: a picture at 1 / this is as large as the window shows it. Pictures that are
   /// compared or counted keep all their samples.

@@ -13,7 +13,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "apps/common/figures.hpp"
@@ -173,7 +172,22 @@ class Sound {
     const double zero =
         static_cast<double>(input.info().first_pts) * input.info().time_base.value();
     std::unique_ptr<Sound> sound(new Sound(*std::move(source), zero, clock));
-    if (!sound->open_device(problem)) return nullptr;
+    SDL_AudioSpec wanted{};
+    wanted.freq = kRate;
+    wanted.format = AUDIO_F32SYS;
+    wanted.channels = kChannels;
+    wanted.samples = kDeviceFrames;
+    wanted.userdata = sound.get();
+    wanted.callback = [](void* self, Uint8* out, int bytes) {
+      static_cast<Sound*>(self)->play(
+          {reinterpret_cast<float*>(out), static_cast<std::size_t>(bytes) / sizeof(float)});
+    };
+    if (SDL_InitSubSystem(SDL_INIT_AUDIO) == 0)
+      sound->device_ = SDL_OpenAudioDevice(nullptr, 0, &wanted, &sound->spec_, 0);
+    if (sound->device_ == 0) {
+      problem = SDL_GetError();
+      return nullptr;
+    }
     SDL_PauseAudioDevice(sound->device_, 0);
     return sound;
   }
@@ -205,22 +219,6 @@ class Sound {
 
   Sound(std::unique_ptr<io::AudioSource> source, double zero, MediaClock& clock)
       : source_(std::move(source)), zero_(zero), clock_(clock) {}
-  bool open_device(std::string& problem) {
-    SDL_AudioSpec wanted{};
-    wanted.freq = kRate;
-    wanted.format = AUDIO_F32SYS;
-    wanted.channels = kChannels;
-    wanted.samples = kDeviceFrames;
-    wanted.userdata = this;
-    wanted.callback = [](void* self, Uint8* out, int bytes) {
-      static_cast<Sound*>(self)->play(
-          {reinterpret_cast<float*>(out), static_cast<std::size_t>(bytes) / sizeof(float)});
-    };
-    if (SDL_InitSubSystem(SDL_INIT_AUDIO) == 0)
-      device_ = SDL_OpenAudioDevice(nullptr, 0, &wanted, &spec_, 0);
-    if (device_ == 0) problem = SDL_GetError();
-    return device_ != 0;
-  }
 
   // SDL's thread.
   void play(std::span<float> out) {

@@ -67,6 +67,10 @@ class CopyTest(ProgramTest):
         self.assertEqual(len(probe(self.path("mute.mov"))["streams"]), 1)
         done = self.zerorun("copy", sound, "-o", self.path("s%02d.jpg"))
         self.assertIn(b"no place for the sound (pcm_s16le", done.stderr)
+        # Another name of MOV.
+        self.zerorun("copy", sound, "-o", self.path("same.qt"))
+        self.assertEqual([s["codec_type"] for s in probe(self.path("same.qt"))["streams"]],
+                         ["video", "audio"])
 
     def test_tables_of_motion_jpeg(self):
         """A JPEG without DHT is good in AVI; a picture of its own gets the tables."""

@@ -57,7 +57,10 @@ class TurnedVideoTest(ProgramTest):
     def test_every_orientation_in_mov_and_mp4(self):
         for orientation in range(1, 9):
             jpeg = self.portrait(orientation)
-            for command, kind in (("encode", "mov"), ("encode", "mp4"), ("copy", "mov")):
+            kinds = [("encode", "mov"), ("encode", "mp4"), ("copy", "mov")]
+            if orientation == 6:
+                kinds += [("encode", "qt"), ("copy", "qt")]  # another name of MOV
+            for command, kind in kinds:
                 video = self.path(f"{command}.{kind}")
                 self.zerorun(command, jpeg, "-o", video, "-y", "--quiet")
                 self.check_video(video, orientation)

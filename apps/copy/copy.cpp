@@ -75,8 +75,7 @@ struct CopyJob {
 
 class CopyRun {
  public:
-  explicit CopyRun(const CopyOptions& options)
-      : options_(options), output_(options.output) {}
+  explicit CopyRun(const CopyOptions& options) : options_(options), output_(options.output) {}
 
   Exit run() {
     refuse_terminal(output_);

@@ -400,8 +400,7 @@ Status ShardRun::begin(const io::SinkOptions& options, const std::string& format
   } else if (wanted_.kind != ShardKind::pictures &&
              (head.sink.width != options.width || head.sink.height != options.height ||
               head.pixel_format != format) &&
-             (wanted_.kind == ShardKind::frames ||
-              is_container(options_.output))) {
+             (wanted_.kind == ShardKind::frames || is_container(options_.output))) {
     return Status(Errc::unsupported_output,
                   fmt::format("the next frame has {}x{} pixels, but the video began with {}x{}",
                               options.width, options.height, head.sink.width, head.sink.height));

@@ -1,6 +1,6 @@
 // Prefix sums over device arrays.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/device_scan.hpp"
+#include "cuda/base/scratch.hpp"
 
 #include <algorithm>
 

@@ -71,4 +71,15 @@ inline Exec cuda_exec(cudaStream_t stream, Scratch& scratch) {
   return {Backend::cuda, stream, &scratch};
 }
 
+// Prefix sums over device arrays, by CUB (device_scan.cu).
+
+/// Temporary bytes that a scan of `count` elements needs.
+Status device_scan_temp_bytes(std::int64_t count, std::int64_t& bytes);
+
+/// out[i] = in[0] + ... + in[i - 1], summed in the type of `out`. The arrays may be the same one.
+/// From 32 to 32, from 32 to 64 and from 64 to 64 bits.
+template <typename In, typename Out>
+Status device_exclusive_scan(const In* in, Out* out, std::int64_t count, void* temp,
+                             std::int64_t temp_bytes, cudaStream_t stream);
+
 }  // namespace zerorun

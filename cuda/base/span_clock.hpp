@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,17 @@
 #include "cuda/base/memory.hpp"
 
 namespace zerorun {
+
+// An observer of the steps that a pipeline enqueues: the benchmark records an event at each, and
+// SpanClock at some.
+
+/// Called with the name of each step before it is enqueued, and with "" after the last. May be
+/// empty.
+using StepProbe = std::function<Status(const char* step)>;
+
+inline Status announce(const StepProbe& probe, const char* step) {
+  return probe ? probe(step) : Status::ok();
+}
 
 /// Records an event in front of each step. Events are kept between frames. A Label says which step.
 template <typename Label>

@@ -11,7 +11,7 @@
 
 #include "codec/base/copy_threads.hpp"
 #include "cuda/base/memory.hpp"
-#include "cuda/base/step_probe.hpp"
+#include "cuda/base/span_clock.hpp"
 
 namespace zerorun {
 

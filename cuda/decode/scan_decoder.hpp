@@ -13,7 +13,7 @@
 #include "cuda/base/end_flag.hpp"
 #include "cuda/base/launch_chain.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/step_probe.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/decode/scan_kernels.hpp"
 
 namespace zerorun {

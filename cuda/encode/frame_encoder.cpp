@@ -411,13 +411,10 @@ Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const Frame
   for (int c = 1; c < layout.components; ++c)
     for (std::size_t f = 0; f < jobs.size(); ++f)
       args.plane[f][c].data = fitted_[c].data() + static_cast<std::int64_t>(f) * step.of[c];
-  return fit_chroma({{planes_[1].data(), planes_[2].data()},
-                     {fitted_[1].data(), fitted_[2].data()},
-                     made.plane[1].width,
-                     made.plane[1].height,
-                     step.of[1],
-                     static_cast<std::uint32_t>(jobs.size())},
-                    stream);
+  FitChromaArgs fit{{}, {}, made.plane[1].width, made.plane[1].height, step.of[1], args.frames};
+  for (int c = 0; c < 2; ++c)
+    fit.from[c] = planes_[c + 1].data(), fit.to[c] = fitted_[c + 1].data();
+  return fit_chroma(fit, stream);
 }
 
 Status FrameEncoder::make_fixed_tables(const std::uint32_t* skip, cudaStream_t stream) {

@@ -10,7 +10,7 @@
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "cuda/base/launch_chain.hpp"
-#include "cuda/base/step_probe.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/encode/frame_kernels.hpp"
 
 namespace zerorun {

@@ -202,13 +202,10 @@ class SizedEncoder {
     }
     ZR_TRY(copy_sample(copy, stream));
     if (!setup_->fits_chroma) return Status::ok();
-    return fit_chroma({{planes_[1].data(), planes_[2].data()},
-                       {fitted_[1].data(), fitted_[2].data()},
-                       counted.width[1],
-                       counted.height[1],
-                       0,
-                       1},
-                      stream);
+    FitChromaArgs fit{{}, {}, counted.width[1], counted.height[1], 0, 1};
+    for (int c = 0; c < 2; ++c)
+      fit.from[c] = planes_[c + 1].data(), fit.to[c] = fitted_[c + 1].data();
+    return fit_chroma(fit, stream);
   }
 
   SearchSizeArgs search_args(const CodeTilesArgs& counted) const {

@@ -5,7 +5,7 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_store.cuh>
 
-#include "cuda/base/device_scan.hpp"
+#include "cuda/base/scratch.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/warp.cuh"
 #include "cuda/entropy/outcome.cuh"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstdint>
 
-#include "cuda/base/device_scan.hpp"
+#include "cuda/base/scratch.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/warp.cuh"
 #include "cuda/entropy/outcome.cuh"

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/bit_pack.hpp"
 
-#include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 

@@ -4,7 +4,6 @@
 #include "codec/encode/byte_stuff.hpp"
 
 #include "codec/syntax/marker.hpp"
-#include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 

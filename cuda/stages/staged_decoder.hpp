@@ -10,7 +10,7 @@
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/step_probe.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/stages/huffman_sync.cuh"
 
 namespace zerorun {

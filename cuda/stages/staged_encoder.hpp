@@ -11,7 +11,7 @@
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "cuda/base/scratch.hpp"
-#include "cuda/base/step_probe.hpp"
+#include "cuda/base/span_clock.hpp"
 #include "cuda/stages/stages_cuda.hpp"
 
 namespace zerorun {
@@ -123,14 +123,12 @@ class StagedEncoder {
     ZR_TRY(color_subsample_cuda(args, exec));
     if (!setup.fits_chroma) return Status::ok();
     ZR_TRY(announce(probe, "fit_chroma"));
-    for (int c = 1; c < layout.components; ++c) arrays_.plane[c].data = fitted_[c - 1];
-    return fit_chroma({{planes_[1], planes_[2]},
-                       {fitted_[0], fitted_[1]},
-                       args.plane[1].width,
-                       args.plane[1].height,
-                       0,
-                       1},
-                      stream_of(exec));
+    FitChromaArgs fit{{}, {}, args.plane[1].width, args.plane[1].height, 0, 1};
+    for (int c = 0; c < 2; ++c) {
+      fit.from[c] = planes_[c + 1], fit.to[c] = fitted_[c];
+      arrays_.plane[c + 1].data = fitted_[c];
+    }
+    return fit_chroma(fit, stream_of(exec));
   }
 
   Status make_symbols(const EncodeSetup& setup, Exec& exec, const StepProbe& probe) {

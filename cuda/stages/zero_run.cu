@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "cuda/base/device_scan.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/warp.cuh"

@@ -12,7 +12,7 @@
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/lossless_transform.hpp"
-#include "codec/syntax/bytes.hpp"
+#include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -195,25 +195,15 @@ struct Transcoder::Impl {
     return report;
   }
 
-  /// Whether `symbols` gets what the stream is to send, which changes in nothing but its tables.
-  bool read_symbols(const ParsedImage& image, ColorModel color) {
-    const ScanHeader& scan = image.scans[0].header;
-    const std::size_t components = image.parser.frame().components.size();
-    if (image.parser.frame().progressive || scan.components.size() != components ||
-        image.scans.size() > 1 || !std::ranges::is_sorted(scan.components))
-      return false;
-    std::uint8_t table[kMaxDecodedComponents];
-    for (std::size_t c = 0; c < components; ++c) table[c] = table_of(color, static_cast<int>(c));
-    return pipeline->read_symbols(image.scans[0], table, *symbols);
-  }
-
+  /// `tables_alone`: nothing else changes.
   Status code(const ParsedImage& image, const TransformPlan& plan, const CoefficientCoding& coding,
               bool tables_alone) {
     CoefficientFrame coded;
     coded.frame = &plan.frame;
     const std::size_t components = plan.frame.components.size();
     coded.color = components == 1 ? ColorModel::gray : image.parser.color_model();
-    if (tables_alone && read_symbols(image, coded.color)) {
+    if (tables_alone &&
+        pipeline->read_symbols(image.parser.frame(), image.scans, coded.color, *symbols)) {
       coded.symbols = symbols.get();
       std::copy_n(image.scans[0].header.quant.begin(), components, coded.quant);
     } else {

@@ -7,20 +7,6 @@
 #include "codec/arith/resample.hpp"
 
 namespace zerorun {
-namespace {
-
-template <typename View>
-auto row_of(const View& frame, int plane, int y) {
-  const auto p = static_cast<std::size_t>(plane);
-  return frame.data[p] + y * frame.stride_bytes[p];
-}
-
-int chroma_width(const ChromaAccess& access, int width) {
-  return ceil_div(width, 1 << access.shift_x);
-}
-
-}  // namespace
-
 ChromaAccess chroma_access(PixelFormat format) {
   const LumaFactors luma = luma_factors(native_subsampling(format));
   const int shift_x = luma.h / 2, shift_y = luma.v / 2;  // log2 of 1, 2 or 4
@@ -64,14 +50,14 @@ ComponentLayout component_layout(PixelFormat format, int component, int width, i
   const ChromaAccess chroma = chroma_access(format);
   return {component == 1 ? chroma.cb_plane : chroma.cr_plane,
           component == 1 ? chroma.cb_offset : chroma.cr_offset, chroma.step,
-          chroma_width(chroma, width), ceil_div(height, 1 << chroma.shift_y)};
+          ceil_div(width, 1 << chroma.shift_x), ceil_div(height, 1 << chroma.shift_y)};
 }
 
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,
                   std::uint8_t* cr) {
   if (is_rgb(frame.format)) {
     const RgbOrder order = rgb_order(frame.format);
-    const std::uint8_t* in = row_of(frame, 0, y);
+    const std::uint8_t* in = frame_row(frame, 0, y);
     for (int x = 0; x < frame.width; ++x, in += order.pixel_bytes) {
       const Ycc ycc = rgb_to_ycc(in[order.r], in[order.g], in[order.b]);
       luma[x] = ycc.y;
@@ -82,14 +68,14 @@ void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::u
     return;
   }
   const LumaAccess access = luma_access(frame.format);
-  const std::uint8_t* in = row_of(frame, 0, y) + access.offset;
+  const std::uint8_t* in = frame_row(frame, 0, y) + access.offset;
   for (int x = 0; x < frame.width; ++x) luma[x] = in[x * access.step];
   if (cb == nullptr || frame.format == PixelFormat::gray8) return;
   const ChromaAccess chroma = chroma_access(frame.format);
   const std::uint8_t* in_cb =
-      row_of(frame, chroma.cb_plane, y >> chroma.shift_y) + chroma.cb_offset;
+      frame_row(frame, chroma.cb_plane, y >> chroma.shift_y) + chroma.cb_offset;
   const std::uint8_t* in_cr =
-      row_of(frame, chroma.cr_plane, y >> chroma.shift_y) + chroma.cr_offset;
+      frame_row(frame, chroma.cr_plane, y >> chroma.shift_y) + chroma.cr_offset;
   for (int x = 0; x < frame.width; ++x) {
     cb[x] = in_cb[(x >> chroma.shift_x) * chroma.step];
     cr[x] = in_cr[(x >> chroma.shift_x) * chroma.step];
@@ -99,7 +85,7 @@ void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::u
 void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const std::uint8_t* g,
                   const std::uint8_t* b) {
   const RgbOrder order = rgb_order(frame.format);
-  std::uint8_t* out = row_of(frame, 0, y);
+  std::uint8_t* out = frame_row(frame, 0, y);
   for (int x = 0; x < frame.width; ++x, out += order.pixel_bytes) {
     out[order.r] = r[x];
     out[order.g] = g[x];
@@ -108,9 +94,20 @@ void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const st
   }
 }
 
+void pack_ink_row(const FrameView& frame, int y, const std::uint8_t* c, const std::uint8_t* m,
+                  const std::uint8_t* yellow, const std::uint8_t* k) {
+  std::uint8_t* out = frame_row(frame, 0, y);
+  for (int x = 0; x < frame.width; ++x, out += 4) {
+    out[0] = c[x];
+    out[1] = m[x];
+    out[2] = yellow[x];
+    out[3] = k[x];
+  }
+}
+
 void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma) {
   const LumaAccess access = luma_access(frame.format);
-  std::uint8_t* out = row_of(frame, 0, y) + access.offset;
+  std::uint8_t* out = frame_row(frame, 0, y) + access.offset;
   for (int x = 0; x < frame.width; ++x) out[x * access.step] = luma[x];
   // Packed 4:2:2 has groups of two pixels: in the last one the second repeats the first.
   if (access.step == 2 && frame.width % 2 != 0) out[frame.width * 2] = luma[frame.width - 1];
@@ -119,9 +116,9 @@ void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma) {
 void write_chroma_row(const FrameView& frame, int cy, const std::uint8_t* cb,
                       const std::uint8_t* cr) {
   const ChromaAccess chroma = chroma_access(frame.format);
-  std::uint8_t* out_cb = row_of(frame, chroma.cb_plane, cy) + chroma.cb_offset;
-  std::uint8_t* out_cr = row_of(frame, chroma.cr_plane, cy) + chroma.cr_offset;
-  const int width = chroma_width(chroma, frame.width);
+  std::uint8_t* out_cb = frame_row(frame, chroma.cb_plane, cy) + chroma.cb_offset;
+  std::uint8_t* out_cr = frame_row(frame, chroma.cr_plane, cy) + chroma.cr_offset;
+  const int width = ceil_div(frame.width, 1 << chroma.shift_x);
   for (int x = 0; x < width; ++x) {
     out_cb[x * chroma.step] = cb[x];
     out_cr[x * chroma.step] = cr[x];

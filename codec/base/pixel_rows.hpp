@@ -15,6 +15,12 @@ namespace zerorun {
 /// Errc::invalid_frame if JPEG cannot hold this size.
 Status check_dimensions(int width, int height);
 
+template <typename View>
+auto frame_row(const View& frame, int plane, int y) {
+  const auto p = static_cast<std::size_t>(plane);
+  return frame.data[p] + y * frame.stride_bytes[p];
+}
+
 /// Bytes of R, G, B in a packed pixel.
 struct RgbOrder {
   int r, g, b, pixel_bytes;
@@ -56,6 +62,10 @@ void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::u
 /// Writes row y of an RGB frame from R, G and B samples.
 void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const std::uint8_t* g,
                   const std::uint8_t* b);
+
+/// Writes a row of cmyk32.
+void pack_ink_row(const FrameView& frame, int y, const std::uint8_t* c, const std::uint8_t* m,
+                  const std::uint8_t* yellow, const std::uint8_t* k);
 
 /// Writes luma row y of a YCbCr or grey frame, and chroma row cy at the frame's own resolution.
 void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma);

@@ -21,6 +21,20 @@ struct DecodedPair {
   bool end_of_block;  ///< EOB; a block also ends when k reaches 64
 };
 
+/// The codeword at the start of the next `width` bits with its appended bits. length 0: they are
+/// more bits, or there is none.
+struct ShortCode {
+  int symbol, length;
+  std::uint32_t appended;
+  bool ends_block() const { return symbol % 16 == 0 && symbol < kZrl; }  ///< as libjpeg has it
+};
+inline ShortCode short_code(const HuffmanDecodeTable& table, std::uint32_t bits, int width) {
+  const DecodedSymbol symbol = decode_symbol(table, bits << (kMaxCodeBits - width));
+  const int ssss = symbol.value & 15, length = symbol.bits + ssss;
+  if (symbol.bits == 0 || length > width) return {};
+  return {symbol.value, length, bits >> (width - length) & ((1u << ssss) - 1)};
+}
+
 /// A codeword that needs more bits than the segment has is `truncated`, valid or not.
 ZR_HD Errc check_code(int code_bits, int appended_bits, std::uint64_t position,
                       std::uint64_t end_bit) {

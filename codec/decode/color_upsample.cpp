@@ -16,10 +16,6 @@ namespace {
 /// `samples` is not negative; g++ 13 warns of vectors of negative length.
 std::size_t count(std::int32_t samples) { return static_cast<std::uint32_t>(samples); }
 
-const std::uint8_t* plane_row(const ConstPlaneView& plane, int y) {
-  return plane.data + y * plane.stride_bytes;
-}
-
 /// Rows of one component at the resolution of the picture.
 class ComponentRows {
  public:
@@ -135,13 +131,7 @@ void to_cmyk(const ColorUpsampleArgs& a, int last_row) {
   PictureRows rows(a);
   for (int y = a.first_row; y < last_row; ++y) {
     const PictureRows::Row row = rows.inks(y);
-    std::uint8_t* out = a.frame.data[0] + y * a.frame.stride_bytes[0];
-    for (int x = 0; x < a.frame.width; ++x, out += 4) {
-      out[0] = row.a[x];
-      out[1] = row.b[x];
-      out[2] = row.c[x];
-      out[3] = row.d[x];
-    }
+    pack_ink_row(a.frame, y, row.a, row.b, row.c, row.d);
   }
 }
 

@@ -56,20 +56,14 @@ struct AcScan {
   Step steps[1 << kAcFirstBits];
 
   void fill_steps() {
-    static_assert(kAcFirstBits >= kLookupBits);
     for (std::uint32_t i = 0; i < (1u << kAcFirstBits); ++i) {
-      Step& step = steps[i];
-      step = {};
-      const std::uint32_t entry = table.lookup[i >> (kAcFirstBits - kLookupBits)];
-      const int bits = static_cast<int>(entry >> 8), run = entry >> 4 & 15, ssss = entry & 15;
-      if (bits == 0) continue;
-      if (ssss == 0 && run < 15) {
-        step = {static_cast<std::int16_t>(run), static_cast<std::uint8_t>(bits), 0};
-      } else if (const int spare = kAcFirstBits - bits - ssss; spare >= 0) {
-        const std::uint32_t appended = i >> spare & ((1u << ssss) - 1);
-        step = {static_cast<std::int16_t>(extend(appended, ssss)),
-                static_cast<std::uint8_t>(bits + ssss), static_cast<std::uint8_t>(run + 1)};
-      }
+      const ShortCode code = short_code(table, i, kAcFirstBits);
+      const bool is_eob = code.ends_block();
+      const auto value = is_eob ? code.symbol >> 4 : extend(code.appended, code.symbol % 16);
+      steps[i] = {};
+      if (code.length > 0)
+        steps[i] = {static_cast<std::int16_t>(value), static_cast<std::uint8_t>(code.length),
+                    static_cast<std::uint8_t>(is_eob ? 0 : (code.symbol >> 4) + 1)};
     }
   }
 
@@ -268,14 +262,10 @@ void ProgressiveScanDecoder::decode(IntervalState& interval,
 }
 
 /// Null for a block of MCU padding.
-std::int16_t* ProgressiveScanDecoder::dc_at(std::int64_t mcu_x, std::int64_t mcu_y,
-                                            std::int32_t block) const {
-  const ScanLayout& layout = scan_->layout;
-  const int c = layout.block_component[block];
-  const std::int64_t x = mcu_x * layout.component[c].h + layout.block_x[block];
-  const std::int64_t y = mcu_y * layout.component[c].v + layout.block_y[block];
-  if (x >= blocks_[c].blocks_wide || y >= blocks_[c].blocks_high) return nullptr;
-  return blocks_[c].dc + y * blocks_[c].blocks_wide + x;
+std::int16_t* ProgressiveScanDecoder::dc_at(std::int64_t mcu, std::int32_t index) const {
+  const BlockPlace place = place_block(scan_->layout, mcu, index);
+  const StoredBlocks& blocks = blocks_[place.component];
+  return place.inside ? blocks.dc + std::int64_t{place.y} * blocks.blocks_wide + place.x : nullptr;
 }
 
 void ProgressiveScanDecoder::decode_dc(IntervalState& interval,
@@ -284,16 +274,12 @@ void ProgressiveScanDecoder::decode_dc(IntervalState& interval,
   const std::uint64_t end_bit = interval.end_bit;
   const ScanLayout& layout = scan_->layout;
   McuStart& at = interval.at;
-  std::int64_t mcu_x = at.mcu % layout.mcus_wide, mcu_y = at.mcu / layout.mcus_wide;
-  begin_row(static_cast<std::int32_t>(mcu_y));
-  for (; at.mcu < interval.end_mcu; ++at.mcu, ++mcu_x) {
-    if (mcu_x == layout.mcus_wide) {
-      mcu_x = 0;
-      begin_row(static_cast<std::int32_t>(++mcu_y));
-    }
+  for (const std::int64_t first = at.mcu; at.mcu < interval.end_mcu; ++at.mcu) {
+    if (at.mcu == first || at.mcu % layout.mcus_wide == 0)
+      begin_row(static_cast<std::int32_t>(at.mcu / layout.mcus_wide));
     for (std::int32_t b = 0; b < layout.blocks_per_mcu; ++b) {
       const int c = layout.block_component[b];
-      std::int16_t* const dc = dc_at(mcu_x, mcu_y, b);
+      std::int16_t* const dc = dc_at(at.mcu, b);
       at.bit = bits.position();
       if (scan_->is_refinement()) {
         bits.refill();
@@ -318,8 +304,7 @@ void ProgressiveScanDecoder::repeat_dc(const IntervalState& interval, std::int32
   const ScanLayout& layout = scan_->layout;
   std::int64_t mcu = interval.at.mcu;
   for (std::int32_t b = first_block; b < layout.blocks_per_mcu; ++b)
-    if (std::int16_t* const dc = dc_at(mcu % layout.mcus_wide, mcu / layout.mcus_wide, b);
-        dc != nullptr)
+    if (std::int16_t* const dc = dc_at(mcu, b); dc != nullptr)
       *dc = shifted(interval.at.dc[layout.block_component[b]], scan_->al);
   for (++mcu; mcu < interval.end_mcu;) {
     const std::int64_t mcu_y = mcu / layout.mcus_wide, row = mcu_y * layout.mcus_wide;

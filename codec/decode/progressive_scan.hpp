@@ -38,7 +38,7 @@ class ProgressiveScanDecoder {
  private:
   void decode_dc(IntervalState& interval, const std::function<void(std::int32_t)>& begin_row);
   void repeat_dc(const IntervalState& interval, std::int32_t first_block);
-  std::int16_t* dc_at(std::int64_t mcu_x, std::int64_t mcu_y, std::int32_t block) const;
+  std::int16_t* dc_at(std::int64_t mcu, std::int32_t index) const;
 
   const ScanHeader* scan_ = nullptr;
   const std::uint8_t* clean_ = nullptr;

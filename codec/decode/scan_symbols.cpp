@@ -2,23 +2,19 @@
 // SPDX-License-Identifier: MIT
 #include "codec/decode/scan_symbols.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "codec/arith/host_device.hpp"
 #include "codec/decode/block_decoder.hpp"
 
 namespace zerorun {
-namespace {
-
-constexpr std::uint64_t kMostBlockSymbols = 2 * kBlockSize;  // more than a block can have
-
-}  // namespace
 
 void ScanSymbols::begin_scan(const ScanHeader& scan, const std::uint8_t* clean,
                              std::uint64_t clean_bytes, const std::uint8_t* table) {
   scan_ = &scan;
   clean_ = clean;
-  table_ = table;
+  std::copy_n(table, scan.components.size(), table_);
   count_ = intervals_ = 0;
   room_ = 4 * clean_bytes;
   symbols_.reserve(static_cast<std::int64_t>(room_ + kMostBlockSymbols));
@@ -28,15 +24,14 @@ void ScanSymbols::begin_scan(const ScanHeader& scan, const std::uint8_t* clean,
     if (!scan.ac[d]) continue;
     fill_decode_table(*scan.ac[d], huffman_.ac[d]);
     for (std::uint32_t i = 0; i < (1u << kStepBits); ++i) {
-      const DecodedSymbol symbol = decode_symbol(huffman_.ac[d], i << (kMaxCodeBits - kStepBits));
-      const int run = symbol.value >> 4, ssss = symbol.value & 15;
-      const int spare = kStepBits - symbol.bits - ssss;
+      const ShortCode code = short_code(huffman_.ac[d], i, kStepBits);
       steps_[d][i] = {{}, 0, kLong};
-      if (symbol.bits == 0 || spare < 0) continue;
-      steps_[d][i] = {{static_cast<std::uint8_t>(symbol.value), 0,
-                       static_cast<std::uint16_t>(i >> spare & ((1u << ssss) - 1))},
-                      static_cast<std::uint8_t>(kStepBits - spare),
-                      static_cast<std::uint8_t>(ssss == 0 && run < 15 ? kEndOfBlock : run + 1)};
+      if (code.length == 0) continue;
+      const int advance = code.ends_block() ? kEndOfBlock : (code.symbol >> 4) + 1;
+      steps_[d][i] = {
+          {static_cast<std::uint8_t>(code.symbol), 0, static_cast<std::uint16_t>(code.appended)},
+          static_cast<std::uint8_t>(code.length),
+          static_cast<std::uint8_t>(advance)};
     }
   }
 }

@@ -41,10 +41,11 @@ class ScanSymbols {
     std::uint8_t advance;  // of the zig-zag index; kEndOfBlock; or kLong: take decode_symbol()
   };
   static constexpr int kEndOfBlock = 128, kLong = 192;
+  static constexpr std::uint64_t kMostBlockSymbols = 2 * kBlockSize;  // more than a block can have
 
   const ScanHeader* scan_ = nullptr;
   const std::uint8_t* clean_ = nullptr;
-  const std::uint8_t* table_ = nullptr;
+  std::uint8_t table_[kMaxDecodedComponents] = {};
   HuffmanDecodeTables huffman_;
   Step steps_[4][1 << kStepBits];  // by the table's destination
   Buffer<Symbol> symbols_;

@@ -29,11 +29,6 @@ constexpr std::int32_t plane_stride(const ScanLayout::Component& component) {
   return component.blocks_wide * kBlockEdge;
 }
 
-template <typename View>
-auto plane_row(const View& plane, int y) {
-  return plane.data + y * plane.stride_bytes;
-}
-
 /// Repeats the last of `valid` samples up to `total`.
 inline void extend_row(std::uint8_t* row, int valid, int total) {
   if (total > valid)

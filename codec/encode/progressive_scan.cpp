@@ -9,7 +9,7 @@
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/host_device.hpp"
-#include "codec/encode/bit_joiner.hpp"
+#include "codec/encode/bit_state.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
@@ -46,7 +46,7 @@ class CountSink {
 /// Writes stuffed bytes.
 class BitSink {
  public:
-  BitSink(const HuffmanEncodeTables& tables, std::uint8_t* out) : tables_(tables), out_(out) {}
+  BitSink(const HuffmanEncodeTables& tables, std::uint8_t* out) : tables_(tables), state_{out} {}
 
   /// A codeword and its `extra` bits, 15 at most.
   void symbol(int table, std::uint32_t symbol, std::uint32_t appended, int extra) {
@@ -64,37 +64,23 @@ class BitSink {
   }
   /// Fills the last byte with 1-bits.
   void end_interval(bool is_last) {
-    while (free_ <= 56) {
-      put_byte(static_cast<std::uint8_t>(pending_ << free_ >> 56));
-      pending_ &= bits_below(64 - free_ - 8);
-      free_ += 8;
-    }
-    if (free_ < 64) {
-      const int fill = free_ - 56;
-      put_byte(static_cast<std::uint8_t>(pending_ << fill | bits_below(fill)));
-    }
-    pending_ = 0;
-    free_ = 64;
+    for (; state_.free <= 56; state_.free += 8)
+      put_byte(static_cast<std::uint8_t>(state_.pending << state_.free >> 56));
+    if (const int fill = state_.free - 56; fill < 8)
+      put_byte(static_cast<std::uint8_t>(state_.pending << fill | bits_below(fill)));
+    state_.free = 64;
     if (is_last) return;
-    *out_++ = 0xFF;
-    *out_++ = static_cast<std::uint8_t>(marker::kRst0 + interval_++ % 8);
+    *state_.out++ = 0xFF;
+    *state_.out++ = static_cast<std::uint8_t>(marker::kRst0 + interval_++ % 8);
   }
   void finish() {}
-  const std::uint8_t* end() const { return out_; }
+  const std::uint8_t* end() const { return state_.out; }
 
   static constexpr bool kWrites = true;
 
  private:
-  /// 1..32 bits.
   void put(std::uint64_t value, int count) {
-    free_ -= count;
-    if (free_ > 0) {
-      pending_ = pending_ << count | value;
-      return;
-    }
-    put_word(pending_ << (count + free_) | value >> -free_);
-    pending_ = value & bits_below(-free_);
-    free_ += 64;
+    state_.put(value, count, [this](std::uint64_t word) { put_word(word); });
   }
   void put_word(std::uint64_t word) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
@@ -104,18 +90,16 @@ class BitSink {
         put_byte(static_cast<std::uint8_t>(word >> shift));
       return;
     }
-    store_big_endian(word, out_);
-    out_ += sizeof word;
+    store_big_endian(word, state_.out);
+    state_.out += sizeof word;
   }
   void put_byte(std::uint8_t byte) {
-    *out_++ = byte;
-    if (byte == 0xFF) *out_++ = 0;
+    *state_.out++ = byte;
+    if (byte == 0xFF) *state_.out++ = 0;
   }
 
   const HuffmanEncodeTables& tables_;
-  std::uint8_t* out_;
-  std::uint64_t pending_ = 0;  // its low 64 - free_ bits
-  int free_ = 64;
+  BitState state_;
   int interval_ = 0;
 };
 
@@ -165,36 +149,31 @@ template <typename Sink>
   const bool is_sequential = scan.is_sequential(), is_refinement = scan.spec.is_refinement();
   const std::int64_t mcus = layout.mcus(), interval = layout.interval_mcus();
   std::int32_t last[kMaxDecodedComponents] = {};
-  std::int64_t to_go = interval, mcu = 0;
-  for (std::int32_t y = 0; y < layout.mcus_high; ++y)
-    for (std::int32_t x = 0; x < layout.mcus_wide; ++x) {
-      std::int32_t previous = 0;  // DC of the block before, which padding repeats
-      for (std::int32_t b = 0; b < layout.blocks_per_mcu; ++b) {
-        const int c = layout.block_component[b];
-        const ScanLayout::Component& shape = layout.component[c];
-        const PackedBlocks& blocks = *scan.component[c];
-        const std::int32_t bx = x * shape.h + layout.block_x[b],
-                           by = y * shape.v + layout.block_y[b];
-        const bool is_inside = bx < blocks.blocks_wide && by < blocks.blocks_high;
-        const std::int64_t block = std::int64_t{by} * blocks.blocks_wide + bx;
-        if (is_inside) previous = blocks.dc[block];
-        const std::int32_t dc = previous >> scan.spec.al;
-        if (is_refinement)
-          sink.bits(static_cast<std::uint64_t>(dc & 1), 1);
-        else
-          send_dc(dc, last[c], shape.dc_table, sink);
-        if (!is_sequential) continue;
-        const int table = 2 + shape.ac_table;
-        const std::uint64_t which = is_inside ? blocks.at_least[0][block] : 0;
-        if (send_ac(blocks, is_inside ? block : 0, which, 1, 0, table, sink) < kBlockSize)
-          sink.symbol(table, kEob, 0, 0);
-      }
-      ++mcu;
-      if (--to_go > 0 && mcu < mcus) continue;
-      sink.end_interval(mcu == mcus);
-      std::fill(last, last + kMaxDecodedComponents, 0);
-      to_go = interval;
+  for (std::int64_t mcu = 0, to_go = interval; mcu < mcus;) {
+    std::int32_t previous = 0;  // DC of the block before, which padding repeats
+    for (std::int32_t b = 0; b < layout.blocks_per_mcu; ++b) {
+      const BlockPlace place = place_block(layout, mcu, b);
+      const ScanLayout::Component& shape = layout.component[place.component];
+      const PackedBlocks& blocks = *scan.component[place.component];
+      const std::int64_t block = std::int64_t{place.y} * blocks.blocks_wide + place.x;
+      if (place.inside) previous = blocks.dc[block];
+      const std::int32_t dc = previous >> scan.spec.al;
+      if (is_refinement)
+        sink.bits(static_cast<std::uint64_t>(dc & 1), 1);
+      else
+        send_dc(dc, last[place.component], shape.dc_table, sink);
+      if (!is_sequential) continue;
+      const int table = 2 + shape.ac_table;
+      const std::uint64_t which = place.inside ? blocks.at_least[0][block] : 0;
+      if (send_ac(blocks, place.inside ? block : 0, which, 1, 0, table, sink) < kBlockSize)
+        sink.symbol(table, kEob, 0, 0);
     }
+    ++mcu;
+    if (--to_go > 0 && mcu < mcus) continue;
+    sink.end_interval(mcu == mcus);
+    std::fill(last, last + kMaxDecodedComponents, 0);
+    to_go = interval;
+  }
 }
 
 template <typename Sink>

@@ -319,7 +319,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace zerorun::fast {
 
-const ColorKernels& color_kernels(CpuTarget target) { return ZR_KERNELS_OF(target, kColorKernels); }
+const ColorKernels& color_kernels(InstructionSet target) {
+  return ZR_KERNELS_OF(target, kColorKernels);
+}
 
 }  // namespace zerorun::fast
 #endif

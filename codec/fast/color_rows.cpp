@@ -243,18 +243,13 @@ void pack_inks(const ColorKernels& kernels, const ColorUpsampleArgs& a, int last
     std::uint8_t* out = frame_row(a.frame, 0, y);
     const std::uint8_t *const c = picture.row(0, y), *const m = picture.row(1, y),
                               *const yellow = picture.row(2, y), *const k = picture.row(3, y);
-    if (a.model == ColorModel::ycck) {
-      kernels.ycc_to_rgb(c, m, yellow, a.frame.width, {0, 1, 2, 4}, out);
-      for (int x = 0; x < a.frame.width; ++x, out += 4) {
-        for (int i = 0; i < 3; ++i) out[i] ^= 255;
-        out[3] = k[x];
-      }
+    if (a.model != ColorModel::ycck) {
+      pack_ink_row(a.frame, y, c, m, yellow, k);
       continue;
     }
+    kernels.ycc_to_rgb(c, m, yellow, a.frame.width, {0, 1, 2, 4}, out);
     for (int x = 0; x < a.frame.width; ++x, out += 4) {
-      out[0] = c[x];
-      out[1] = m[x];
-      out[2] = yellow[x];
+      for (int i = 0; i < 3; ++i) out[i] ^= 255;
       out[3] = k[x];
     }
   }

@@ -10,8 +10,8 @@
 #include "codec/base/pixel_rows.hpp"
 #include "codec/decode/color_upsample.hpp"
 #include "codec/encode/color_subsample.hpp"
-#include "codec/fast/cpu_target.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "zerorun/backend.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun::fast {
@@ -42,13 +42,8 @@ struct ColorKernels {
   void (*split)(const std::uint8_t* in, int pairs, std::uint8_t* a, std::uint8_t* b);
 };
 
-/// `target` is in cpu_targets() and not scalar.
-const ColorKernels& color_kernels(CpuTarget target);
-
-template <typename View>
-auto frame_row(const View& frame, std::size_t plane, int y) {
-  return frame.data[plane] + y * frame.stride_bytes[plane];
-}
+/// `target` is in instruction_sets() and not scalar.
+const ColorKernels& color_kernels(InstructionSet target);
 
 inline bool is_semi_planar(PixelFormat format) {
   return format == PixelFormat::nv12 || format == PixelFormat::nv21;

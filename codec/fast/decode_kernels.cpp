@@ -36,8 +36,7 @@ alignas(64) inline constexpr auto kPlaces = make_places();
 HWY_NOINLINE bool slow_ac(ByteWindow& bits, const HuffmanDecodeTable& table, std::int16_t* block,
                           int& k, bool& wide) {
   bits.refill();
-  const DecodedSymbol symbol =
-      decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
+  const DecodedSymbol symbol = decode_symbol(table, bits.peek16());
   const int run = symbol.value >> 4, ssss = symbol.value & 15;
   if (symbol.bits == 0) return false;
   bits.drop(symbol.bits);
@@ -55,8 +54,7 @@ HWY_NOINLINE bool slow_ac(ByteWindow& bits, const HuffmanDecodeTable& table, std
 
 /// Decodes one DC difference of any length. False: the bits are wrong.
 HWY_NOINLINE bool slow_dc(ByteWindow& bits, const HuffmanDecodeTable& table, std::int16_t& diff) {
-  const DecodedSymbol symbol =
-      decode_symbol(table, static_cast<std::uint32_t>(bits.window >> (64 - kMaxCodeBits)));
+  const DecodedSymbol symbol = decode_symbol(table, bits.peek16());
   if (symbol.bits == 0) return false;
   bits.drop(symbol.bits);
   const int ssss = symbol.value & 15;
@@ -432,8 +430,7 @@ inline void reduce_row(const TransformRowArgs& a) {
     const std::int16_t* group = a.run->coefficient + std::size_t(a.first + b) * kBlockSize;
     const std::uint8_t* extents = a.run->extent + a.first + b;
     const int here = std::min(a.blocks - b, kGroupBlocks);
-    int extent = extents[0];
-    for (int j = 1; j < here; ++j) extent = std::max<int>(extent, extents[j]);
+    const int extent = *std::max_element(extents, extents + here);
     std::uint8_t samples[kGroupBlocks * kEdge * kEdge];
     bool done = false;
     if constexpr (kEdge > 1) {
@@ -474,8 +471,7 @@ inline void transform_row(const TransformRowArgs& a) {
     const std::int16_t* group = a.run->coefficient + std::size_t(a.first + b) * kBlockSize;
     const std::uint8_t* extents = a.run->extent + a.first + b;
     const int here = std::min(a.blocks - b, kGroupBlocks);
-    int extent = extents[0];
-    for (int j = 1; j < here; ++j) extent = std::max<int>(extent, extents[j]);
+    const int extent = *std::max_element(extents, extents + here);
     const int x0 = b * kBlockEdge;
     const bool inside =
         here == kGroupBlocks && x0 + kGroupWidth <= a.columns && a.rows >= kBlockEdge;
@@ -766,7 +762,7 @@ void fill_dequant_rows(const std::uint16_t* table, DequantRows& out) {
   }
 }
 
-const DecodeKernels& decode_kernels(CpuTarget target) {
+const DecodeKernels& decode_kernels(InstructionSet target) {
   return ZR_KERNELS_OF(target, kDecodeKernels);
 }
 

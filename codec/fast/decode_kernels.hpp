@@ -6,10 +6,10 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/decode/block_decoder.hpp"
-#include "codec/fast/cpu_target.hpp"
 #include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "codec/syntax/stored_blocks.hpp"
+#include "zerorun/backend.hpp"
 
 namespace zerorun::fast {
 
@@ -122,7 +122,7 @@ struct DecodeKernels {
                             std::uint64_t end_bit, std::uint64_t from, std::uint64_t bit);
 };
 
-/// `target` is in cpu_targets() and not scalar.
-const DecodeKernels& decode_kernels(CpuTarget target);
+/// `target` is in instruction_sets() and not scalar.
+const DecodeKernels& decode_kernels(InstructionSet target);
 
 }  // namespace zerorun::fast

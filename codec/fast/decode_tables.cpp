@@ -4,22 +4,10 @@
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
+#include "codec/decode/block_decoder.hpp"
 
 namespace zerorun::fast {
 namespace {
-
-/// The codeword at the start of the next `width` bits with its appended bits. length 0: they are
-/// more bits, or there is none.
-struct ShortCode {
-  int symbol, length;
-  std::int32_t value;
-};
-ShortCode short_code(const HuffmanDecodeTable& table, std::uint32_t bits, int width) {
-  const DecodedSymbol symbol = decode_symbol(table, bits << (kMaxCodeBits - width));
-  const int ssss = symbol.value & 15, length = symbol.bits + ssss;
-  if (symbol.bits == 0 || length > width) return {};
-  return {symbol.value, length, extend(bits >> (width - length) & ((1u << ssss) - 1), ssss)};
-}
 
 /// The first symbol of `a`, then that of `b`.
 AcStep join(const AcStep& a, const AcStep& b) {
@@ -42,12 +30,10 @@ void fill_ac_table(const HuffmanSpec& spec, AcTable& out) {
     const ShortCode code = short_code(out.symbols, i, kAcStepBits);
     if (code.length == 0) continue;
     const int run = code.symbol >> 4, ssss = code.symbol & 15;
-    // A size of 0 with a run below 15 ends the block, as in libjpeg.
-    const bool ends = ssss == 0 && run != 15;
     AcStep& step = single[i];
-    step.value1 = step.value2 = static_cast<std::int16_t>(code.value);
+    step.value1 = step.value2 = static_cast<std::int16_t>(extend(code.appended, ssss));
     step.offset1 = step.offset2 = static_cast<std::uint8_t>(ssss == 0 ? 0 : run);
-    step.advance = static_cast<std::uint8_t>(ends ? kEndOfBlock : run + 1);
+    step.advance = static_cast<std::uint8_t>(code.ends_block() ? kEndOfBlock : run + 1);
     step.length = static_cast<std::uint8_t>(code.length);
   }
   for (std::uint32_t i = 0; i < (1u << kAcStepBits); ++i) {
@@ -96,7 +82,7 @@ static void fill_dc_steps(const HuffmanDecodeTable& table, int bits, CountStep* 
     const ShortCode code = short_code(table, i, bits);
     out[i] = {static_cast<std::uint8_t>(code.length),
               static_cast<std::uint8_t>(code.length == 0 ? kNoCountStep : 1),
-              static_cast<std::int16_t>(code.value)};
+              static_cast<std::int16_t>(extend(code.appended, code.symbol))};
   }
 }
 void fill_dc_count_table(const HuffmanDecodeTable& table, CountTable& out) {

@@ -338,32 +338,8 @@ inline void transform_run(const TransformRunArgs& a) {
   if (padding) fill_padding(a);
 }
 
-/// A BitState in registers.
-struct BitPutter {
-  std::uint8_t* out;
-  std::uint64_t pending;
-  int free;
-
-  HWY_INLINE explicit BitPutter(const BitState& s) : out(s.out), pending(s.pending), free(s.free) {}
-  HWY_INLINE void save(BitState& s) const {
-    s.out = out;
-    s.pending = pending;
-    s.free = free;
-  }
-  /// Appends the lower `length` bits, 1..54 of them.
-  HWY_INLINE void put(std::uint64_t bits, int length) {
-    free -= length;
-    if (HWY_LIKELY(free > 0)) {
-      pending = pending << length | bits;
-      return;
-    }
-    // The word lacks room for -free bits. free is -53..0 here, so at least one bit is stored.
-    const std::uint64_t word = __builtin_bswap64(pending << (length + free) | bits >> -free);
-    std::memcpy(out, &word, sizeof word);
-    out += sizeof word;
-    pending = bits;  // its bits above the last -free ones are shifted out before they are stored
-    free += 64;
-  }
+/// Writes entries of CodeTables.
+struct BitPutter : BitState {
   HWY_INLINE void put_entry(std::uint32_t entry) {
     put(entry >> kLengthBits, static_cast<int>(entry % 64));
   }
@@ -375,17 +351,6 @@ struct BitPutter {
     put((entry >> kLengthBits) << token % 16 | appended, static_cast<int>(entry % 64));
   }
 };
-
-/// Category and appended bits of a value.
-struct Appended {
-  std::uint32_t ssss, bits;
-};
-HWY_INLINE Appended appended_bits(std::int32_t value) {
-  const std::int32_t sign = value >> 31;
-  const auto magnitude = static_cast<std::uint32_t>((value ^ sign) - sign);
-  const auto ssss = static_cast<std::uint32_t>(std::bit_width(magnitude));
-  return {ssss, static_cast<std::uint32_t>(value + sign) & ((1u << ssss) - 1)};
-}
 
 /// Whether more than 15 zeros stand before a coefficient. Bit 0 of `rest` counts as set.
 HWY_INLINE bool has_long_run(std::uint64_t rest) {
@@ -440,8 +405,8 @@ HWY_NOINLINE void send_any_coefficients(const std::int16_t* zz, std::uint64_t re
     if (at < kDirectValues) {
       sink.add(base + run * kDirectValues + at);
     } else {
-      const Appended coded = appended_bits(value);
-      sink.add(kTokenLong + (2 + ac_table) * 256 + (run << 4 | coded.ssss), coded.bits);
+      const Symbol symbol = make_symbol(static_cast<int>(run), value, 0);
+      sink.add(kTokenLong + (2 + ac_table) * 256 + symbol.rrrrssss, symbol.appended);
     }
   }
 }
@@ -455,8 +420,8 @@ HWY_INLINE void send_tokens(const std::int16_t* zz, std::uint64_t nonzero, std::
   if (HWY_LIKELY(at < kDirectDiffs)) {
     sink.add(kTokenDc + dc_table * kDirectDiffs + at);
   } else {
-    const Appended first = appended_bits(diff);
-    sink.add(kTokenLong + dc_table * 256 + first.ssss, first.bits);
+    const Symbol first = make_symbol(0, diff, 0);
+    sink.add(kTokenLong + dc_table * 256 + first.rrrrssss, first.appended);
   }
   std::uint64_t rest = nonzero & ~std::uint64_t{1};
   if (rest != 0) {
@@ -502,9 +467,9 @@ struct CodeSink {
 
 inline void code_run(const ScanLayout& layout, const BlockRun& run, int mcus,
                      const CodeTables& tables, Predictions& predictions, BitState& state) {
-  CodeSink sink{tables, BitPutter(state)};
+  CodeSink sink{tables, {state}};
   send_run(layout, run, mcus, predictions, sink);
-  sink.bits.save(state);
+  state = sink.bits;
 }
 
 struct TokenSink {
@@ -538,7 +503,7 @@ HWY_INLINE void code_token(const std::uint16_t*& next, const CodeTables& tables,
 
 inline void code_tokens(const std::uint16_t* begin, const std::uint16_t* end,
                         const CodeTables& tables, BitState& state) {
-  BitPutter bits(state);
+  BitPutter bits{state};
   while (end - begin >= 4) {
     std::uint64_t four;
     std::memcpy(&four, begin, sizeof four);
@@ -551,7 +516,7 @@ inline void code_tokens(const std::uint16_t* begin, const std::uint16_t* end,
     }
   }
   while (begin < end) code_token(begin, tables, bits);
-  bits.save(state);
+  state = bits;
 }
 
 inline std::uint8_t* stuff(const std::uint8_t* begin, const std::uint8_t* end, std::uint8_t* out) {
@@ -601,7 +566,7 @@ void fill_quant_rows(const std::uint16_t* table, QuantRows& out) {
   }
 }
 
-const EncodeKernels& encode_kernels(CpuTarget target) {
+const EncodeKernels& encode_kernels(InstructionSet target) {
   return ZR_KERNELS_OF(target, kEncodeKernels);
 }
 

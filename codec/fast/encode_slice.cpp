@@ -1,25 +1,13 @@
-// A slice of a scan through the fast encoder's kernels, run by run.
+// A slice of a scan through the fast encoder's kernels, run by run, and the tables that code it.
 // SPDX-License-Identifier: MIT
 #include "codec/fast/encode_slice.hpp"
 
 #include <algorithm>
 
-#include "codec/encode/bit_joiner.hpp"
+#include "codec/arith/symbol.hpp"
 
 namespace zerorun::fast {
 namespace {
-
-/// Stores what is pending, filled up with `filling` (0 or all ones); the next bits start on a byte.
-void flush(BitState& state, std::uint64_t filling) {
-  if (state.free < 64) {
-    const std::uint64_t word =
-        state.pending << state.free | (filling & ((std::uint64_t{1} << state.free) - 1));
-    store_big_endian(word, state.out);
-    state.out += (64 - state.free + 7) / 8;
-  }
-  state.pending = 0;
-  state.free = 64;
-}
 
 void transform(const FrameCoding& frame, std::int64_t mcu, int mcus, BlockRun& run) {
   const ScanLayout& layout = *frame.layout;
@@ -72,23 +60,66 @@ void for_each_run(const FrameCoding& frame, SliceRange slice, BlockRun& run, con
   }
 }
 
-std::uint64_t bits_so_far(const BitState& state, const SliceBits& out) {
-  return static_cast<std::uint64_t>(state.out - out.bytes) * 8 +
-         static_cast<std::uint64_t>(64 - state.free);
-}
-
 /// Behind an interval, or the part of one.
 void end_interval(BitState& state, bool is_part, std::int64_t interval, SliceBits& out) {
-  out.bits = bits_so_far(state, out);
-  flush(state, is_part ? 0 : ~std::uint64_t{0});
+  out.bits = state.bits_since(out.bytes);
+  state.flush(is_part ? 0 : ~std::uint64_t{0});
   if (!is_part) out.interval_bytes[interval] = static_cast<std::uint64_t>(state.out - out.bytes);
+}
+
+std::uint32_t make_entry(std::uint32_t bits, int length) {
+  return bits << kLengthBits | static_cast<std::uint32_t>(length);
+}
+
+/// Entries of table t for the values -offset..count - offset - 1 behind a run.
+void fill_direct(const HuffmanEncodeTables& tables, int t, int run, int offset, int count,
+                 std::uint32_t* out) {
+  for (int i = 0; i < count; ++i) {
+    const Symbol symbol = make_symbol(run, i - offset, t);
+    const int s = symbol.rrrrssss, ssss = s & 15;
+    out[i] = make_entry(tables.code[t][s] << ssss | symbol.appended, tables.bits[t][s] + ssss);
+  }
 }
 
 }  // namespace
 
+void fill_code_tables(const std::array<HuffmanSpec, kEncodeTables>& specs, CodeTables& out) {
+  HuffmanEncodeTables tables;
+  for (int t = 0; t < kEncodeTables; ++t)
+    fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables);
+  for (int t = 0; t < kEncodeTables; ++t)
+    for (int s = 0; s < 256; ++s)
+      out.entry[kTokenLong + t * 256 + s] =
+          make_entry(tables.code[t][s], tables.bits[t][s] + (s & 15));
+  for (int t = 0; t < 2; ++t) {
+    fill_direct(tables, t, 0, kDirectDiffOffset, kDirectDiffs,
+                out.entry + kTokenDc + t * kDirectDiffs);
+    std::uint32_t* const ac = out.entry + t * kTokensPerTable;
+    for (int run = 0; run < 16; ++run)
+      fill_direct(tables, 2 + t, run, kDirectOffset, kDirectValues, ac + run * kDirectValues);
+    for (int s = 0; s < 256; ++s)
+      ac[kTokenSymbol + s] = make_entry(tables.code[2 + t][s], tables.bits[2 + t][s]);
+  }
+}
+
+void add_symbol_counts(const TokenCounts& tokens, SymbolCounts& out) {
+  for (int t = 0; t < 2; ++t) {
+    const std::uint32_t* const dc = tokens.count + kTokenDc + t * kDirectDiffs;
+    for (int i = 0; i < kDirectDiffs; ++i) out.count[t][category(i - kDirectDiffOffset)] += dc[i];
+    const std::uint32_t* const ac = tokens.count + t * kTokensPerTable;
+    for (int i = 0; i < kTokenSymbol; ++i) {
+      const int value = i % kDirectValues - kDirectOffset;
+      out.count[2 + t][i / kDirectValues << 4 | category(value)] += ac[i];
+    }
+    for (int s = 0; s < 256; ++s) out.count[2 + t][s] += ac[kTokenSymbol + s];
+  }
+  for (int t = 0; t < kEncodeTables; ++t)
+    for (int s = 0; s < 256; ++s) out.count[t][s] += tokens.count[kTokenLong + t * 256 + s];
+}
+
 void code_slice(const FrameCoding& frame, SliceRange slice, bool is_part, const CodeTables& tables,
                 BlockRun& run, SliceBits& out) {
-  BitState state{out.bytes, 0, 64};
+  BitState state{out.bytes};
   std::int64_t interval = 0;
   for_each_run(
       frame, slice, run,
@@ -119,7 +150,7 @@ void tokenise_slice(const FrameCoding& frame, SliceRange slice, BlockRun& run,
 void code_slice_tokens(const FrameCoding& frame, SliceRange slice, const std::uint16_t* tokens,
                        const std::uint64_t* first_token, bool is_part, const CodeTables& tables,
                        SliceBits& out) {
-  BitState state{out.bytes, 0, 64};
+  BitState state{out.bytes};
   std::int64_t interval = 0;
   for (std::int64_t mcu = slice.first_mcu, end = mcu + slice.mcu_count; mcu < end; ++interval) {
     frame.kernels->code_tokens(tokens + first_token[interval], tokens + first_token[interval + 1],

@@ -188,7 +188,7 @@ std::int32_t mcus_before(std::uint64_t stop, const McuStart& start, const McuSta
 
 }  // namespace
 
-ScanDecoder::ScanDecoder(CpuTarget target, int workers)
+ScanDecoder::ScanDecoder(InstructionSet target, int workers)
     : kernels_(decode_kernels(target)),
       starts_(static_cast<std::size_t>(workers)),
       unstuffer_(kernels_) {

@@ -121,7 +121,7 @@ struct SamplePlane {
 /// Keeps its tables and memory from scan to scan.
 class ScanDecoder {
  public:
-  ScanDecoder(CpuTarget target, int workers);
+  ScanDecoder(InstructionSet target, int workers);
 
   /// Jobs of one step are independent; a step begins when the one before is done. `planes` has one
   /// a frame component; so has `stored`, which, if it is not null, is the output in their place.

@@ -30,10 +30,10 @@
 #if HWY_ARCH_ARM_A64
 #define ZR_KERNELS_OF(target, name) (static_cast<void>(target), N_NEON::name)
 #else
-#define ZR_KERNELS_OF(target, name)             \
-  ((target) == CpuTarget::avx512 ? N_AVX3::name \
-   : (target) == CpuTarget::avx2 ? N_AVX2::name \
-                                 : N_SSE4::name)
+#define ZR_KERNELS_OF(target, name)                  \
+  ((target) == InstructionSet::avx512 ? N_AVX3::name \
+   : (target) == InstructionSet::avx2 ? N_AVX2::name \
+                                      : N_SSE4::name)
 #endif
 
 #if ZR_FAST_TARGET

@@ -139,7 +139,6 @@ struct CoefficientCoder::Impl {
     if (frame->symbols != nullptr) {
       scan.symbols = frame->symbols->symbols();
       scan.interval_end = frame->symbols->interval_end();
-      return scan;
     }
     for (int i = 0; i < spec.components; ++i)
       scan.component[i] = &packers[spec.component[i]].packed();

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "codec/fast/cpu_target.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
@@ -30,17 +29,17 @@ Status validate_instruction_set(InstructionSet wanted);
 
 /// `wanted`, or for `best` what the environment's ZERORUN_CPU names, or the best one below it that
 /// there is; "best", nothing or another value: the best one. Read at each call.
-CpuTarget chosen_cpu_target(InstructionSet wanted);
+InstructionSet chosen_cpu_target(InstructionSet wanted);
 
 /// The pipelines of the chosen target: those of the reference stages for scalar. `wanted` is valid.
 std::unique_ptr<EncodePipeline> make_chosen_encode_pipeline(int threads, InstructionSet wanted);
 std::unique_ptr<DecodePipeline> make_chosen_decode_pipeline(int threads, InstructionSet wanted);
 
-/// `target` is in cpu_targets() and not scalar.
-std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, CpuTarget target);
+/// `target` is in instruction_sets() and not scalar.
+std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, InstructionSet target);
 /// Tests choose lower limits, and reference stages that count.
 std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(
-    int threads, CpuTarget target, const ThreadLimits& limits = {},
+    int threads, InstructionSet target, const ThreadLimits& limits = {},
     const StageTable& reference = cpu_stages());
 
 }  // namespace zerorun

@@ -76,7 +76,8 @@ class CpuDecodePipeline : public DecodePipeline {
                      ScanOutcome& outcome) final;
   Status decode_progressive(const FrameHeader& frame, std::span<const FrameScan> scans,
                             std::span<ScanOutcome> outcomes) final;
-  bool read_symbols(const FrameScan& scan, const std::uint8_t* table, ScanSymbols& out) final;
+  bool read_symbols(const FrameHeader& frame, std::span<const FrameScan> scans, ColorModel color,
+                    ScanSymbols& out) final;
   Status finish_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out) final;
   Status finish_planes(std::vector<ComponentPlane>& out) final;
   Status finish_coefficients() final;
@@ -89,7 +90,7 @@ class CpuDecodePipeline : public DecodePipeline {
 
   /// Removes the stuffed bytes of a scan, and prepares its decoding.
   virtual CleanScan begin_scan(const ScanHeader& scan, std::span<const std::uint8_t> data,
-                               std::uint64_t& consumed_bytes) = 0;
+                               std::uint64_t& consumed_bytes);
   /// Decodes what `intervals_` say, of which a worker takes `per_task` at a time.
   virtual void decode_intervals(const ScanHeader& scan, const CleanScan& clean,
                                 std::int64_t per_task) = 0;

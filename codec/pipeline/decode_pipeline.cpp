@@ -199,18 +199,27 @@ Status CpuDecodePipeline::decode_progressive(const FrameHeader& frame,
   return Status::ok();
 }
 
-bool CpuDecodePipeline::read_symbols(const FrameScan& scan, const std::uint8_t* table,
-                                     ScanSymbols& out) {
-  const ScanLayout& layout = scan.header.layout;
-  ScanOutcome outcome;
+CpuDecodePipeline::CleanScan CpuDecodePipeline::begin_scan(const ScanHeader& /*scan*/,
+                                                           std::span<const std::uint8_t> data,
+                                                           std::uint64_t& consumed_bytes) {
   begin_progressive(1);
-  const CleanScan clean = unstuff(0, scan.data, outcome.consumed_bytes);
-  intervals_.begin(layout, clean.segments);
-  if (intervals_.reached() < layout.intervals()) return false;
-  out.begin_scan(scan.header, clean.bytes, clean.segments.back().first_byte, table);
-  for (std::int64_t i = 0; i < layout.intervals(); ++i)
+  return unstuff(0, data, consumed_bytes);
+}
+
+bool CpuDecodePipeline::read_symbols(const FrameHeader& frame, std::span<const FrameScan> scans,
+                                     ColorModel color, ScanSymbols& out) {
+  const auto& [scan, data] = scans[0];
+  if (frame.progressive || scan.components.size() != frame.components.size()) return false;
+  ScanOutcome outcome;
+  const CleanScan clean = CpuDecodePipeline::begin_scan(scan, data, outcome.consumed_bytes);
+  intervals_.begin(scan.layout, clean.segments);
+  if (intervals_.reached() < scan.layout.intervals()) return false;
+  std::uint8_t table[kMaxDecodedComponents];
+  for (int c = 0; c < scan.layout.components; ++c) table[c] = table_of(color, c);
+  out.begin_scan(scan, clean.bytes, clean.segments.back().first_byte, table);
+  for (std::int64_t i = 0; i < scan.layout.intervals(); ++i)
     if (!intervals_[i].has_data() || !out.read(intervals_[i])) return false;
-  intervals_.report(layout, scan.data, outcome);
+  intervals_.report(scan.layout, data, outcome);
   return outcome.problem.is_ok();
 }
 
@@ -291,11 +300,6 @@ class ReferenceDecodePipeline final : public CpuDecodePipeline {
     Buffer<EntropySegment> segments_;
   };
 
-  CleanScan begin_scan(const ScanHeader& /*scan*/, std::span<const std::uint8_t> data,
-                       std::uint64_t& consumed_bytes) override {
-    return clean_.unstuff(stages_, data, consumed_bytes);
-  }
-
   void decode_intervals(const ScanHeader& scan, const CleanScan& clean,
                         std::int64_t per_task) override {
     mcus_.begin_scan(
@@ -352,7 +356,6 @@ class ReferenceDecodePipeline final : public CpuDecodePipeline {
   }
 
   const StageTable& stages_;
-  CleanBytes clean_;
   McuDecoder mcus_;
   std::vector<CleanBytes> clean_scans_;
 };

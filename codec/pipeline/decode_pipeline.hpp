@@ -61,11 +61,11 @@ class DecodePipeline {
     return Status(Errc::progressive);
   }
 
-  /// In place of all that: the symbols of a sequential scan with all components, which is put into
-  /// tables as ScanSymbols::begin_scan() says. False: its coefficients have to be decoded, which
-  /// finds out what is wrong.
-  virtual bool read_symbols(const FrameScan& /*scan*/, const std::uint8_t* /*table*/,
-                            ScanSymbols& /*out*/) {
+  /// In place of all that: the symbols of a sequential frame with one scan, for the code tables
+  /// that the coder gives components of this model. False: its coefficients have to be decoded,
+  /// which finds out what is wrong.
+  virtual bool read_symbols(const FrameHeader& /*frame*/, std::span<const FrameScan> /*scans*/,
+                            ColorModel /*color*/, ScanSymbols& /*out*/) {
     return false;
   }
 

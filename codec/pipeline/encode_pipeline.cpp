@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "codec/base/buffer.hpp"
-#include "codec/encode/bit_joiner.hpp"
 #include "codec/pipeline/scan_slices.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
@@ -37,10 +36,6 @@ Slice SlicePlan::operator[](std::int64_t slice) const {
   const std::int64_t first = interval * interval_mcus_ + slice % per_interval_ * slice_mcus_;
   const std::int64_t mcus = std::min(slice_mcus_, end - first);
   return {first, mcus, interval, 1, first + mcus == end};
-}
-
-std::int64_t SlicePlan::end_slice(std::int64_t interval) const {
-  return std::min(first_slice(interval + 1), count_);
 }
 
 void ScanPieces::start(std::int64_t count) {
@@ -91,13 +86,10 @@ struct SliceSymbols {
 };
 
 /// The state of a slice between the steps.
-struct SliceState {
+struct SliceState : PartBits {
   // With optimal tables: kept from the first pass to the second.
   SliceSymbols symbols;
   SymbolCounts counts;
-  // The bits of a part, until join_parts().
-  Buffer<std::uint8_t> packed;
-  std::uint64_t packed_bits = 0;
 };
 
 /// A worker's memory between the stages.
@@ -121,10 +113,6 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch>
     Exec exec;
     exec.rows = &scratch.rows;
     (void)stages_.color_subsample(rows, exec);  // CPU stages cannot fail
-  }
-
-  void start() override {
-    pieces_.start(plan_.slices_are_parts() ? layout().intervals() : plan_.count());
   }
 
   void code_slices(const std::array<HuffmanSpec, 4>& specs) override {
@@ -227,32 +215,26 @@ class CpuEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch>
       state(i).packed_bits = pack.interval_bits[0];
     else
       stuff(pack.bytes, pack.interval_first_byte, slice.intervals, slice.first_interval,
-            pieces_[i]);
+            layout().intervals(), pieces_[i]);
   }
 
+  /// As byte_stuff; `scan_intervals` 0: no marker follows.
   void stuff(const std::uint8_t* bytes, const std::uint64_t* interval_first_byte,
-             std::int64_t intervals, std::int64_t first_interval, Piece& piece) {
+             std::int64_t intervals, std::int64_t first_interval, std::int64_t scan_intervals,
+             Piece& piece) {
     const std::int64_t capacity =
         max_stuffed_bytes(static_cast<std::int64_t>(interval_first_byte[intervals]), intervals);
     Exec exec;
-    (void)stages_.byte_stuff(
-        {bytes, interval_first_byte, intervals, first_interval, layout().intervals(),
-         piece.bytes.reserve(capacity), capacity, &piece.size},
-        exec);
+    (void)stages_.byte_stuff({bytes, interval_first_byte, intervals, first_interval, scan_intervals,
+                              piece.bytes.reserve(capacity), capacity, &piece.size},
+                             exec);
   }
 
-  void join_parts() override {
-    run_jobs(layout().intervals(), [&](std::int64_t interval, Scratch& scratch) {
-      const std::int64_t begin = plan_.first_slice(interval), end = plan_.end_slice(interval);
-      std::uint64_t bits = 0;
-      for (std::int64_t s = begin; s < end; ++s) bits += state(s).packed_bits;
-      std::uint8_t* joined = scratch.packed.reserve(static_cast<std::int64_t>(bits / 8 + 16));
-      BitJoiner joiner(joined);
-      for (std::int64_t s = begin; s < end; ++s)
-        joiner.append(state(s).packed.data(), state(s).packed_bits);
-      const std::uint64_t offsets[2] = {0, joiner.finish()};
-      stuff(joined, offsets, 1, interval, pieces_[interval]);
-    });
+  void stuff_part(const std::uint8_t* bytes, std::uint64_t size, const Slice& slice,
+                  Piece& piece) override {
+    const std::uint64_t interval[2] = {0, size};
+    stuff(bytes, interval, 1, slice.first_interval, slice.ends_interval ? layout().intervals() : 0,
+          piece);
   }
 
   const StageTable& stages_;

@@ -15,7 +15,7 @@ namespace {
 /// through the reference stages, which find the fault.
 class FastDecodePipeline final : public CpuDecodePipeline {
  public:
-  FastDecodePipeline(int threads, CpuTarget target, const ThreadLimits& limits,
+  FastDecodePipeline(int threads, InstructionSet target, const ThreadLimits& limits,
                      const StageTable& reference)
       : CpuDecodePipeline(threads, limits.blocks),
         limits_(limits),
@@ -153,7 +153,7 @@ class FastDecodePipeline final : public CpuDecodePipeline {
 
 }  // namespace
 
-std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, CpuTarget target,
+std::unique_ptr<DecodePipeline> make_fast_decode_pipeline(int threads, InstructionSet target,
                                                           const ThreadLimits& limits,
                                                           const StageTable& reference) {
   return std::make_unique<FastDecodePipeline>(threads, target, limits, reference);

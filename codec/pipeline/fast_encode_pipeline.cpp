@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "codec/base/buffer.hpp"
-#include "codec/encode/bit_joiner.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/fast/color_rows.hpp"
 #include "codec/fast/encode_slice.hpp"
@@ -17,10 +16,7 @@ namespace zerorun {
 namespace {
 
 /// The state of a slice between the steps.
-struct SliceState {
-  // A part's bits, and those of the parts before it in its interval.
-  Buffer<std::uint8_t> packed;
-  std::uint64_t packed_bits = 0, bits_before = 0;
+struct SliceState : PartBits {
   // With optimal tables, from the first pass to the second.
   std::vector<std::uint16_t> tokens;
   Buffer<std::uint64_t> first_token;
@@ -36,7 +32,7 @@ struct Scratch {
 
 class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch> {
  public:
-  FastEncodePipeline(int threads, CpuTarget target)
+  FastEncodePipeline(int threads, InstructionSet target)
       : SlicedEncodePipeline(threads, ThreadLimits().blocks),
         kernels_(fast::encode_kernels(target)),
         colors_(fast::color_kernels(target)) {}
@@ -48,7 +44,6 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch
 
   void start() override {
     const EncodeSetup& setup = *setup_;
-    pieces_.start(plan_.count());
     for (std::size_t t = 0; t < 2; ++t)
       if (quant_table_[t] != setup.quant[t]) {
         quant_table_[t] = setup.quant[t];
@@ -144,29 +139,9 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch
     piece.size = static_cast<std::uint64_t>(out - begin);
   }
 
-  /// Each part begins in the middle of a byte, with the last bits of the part before it, and leaves
-  /// its own last bits to the next part.
-  void join_parts() override {
-    std::uint64_t before = 0;
-    for (std::int64_t i = 0; i < plan_.count(); ++i) {
-      state(i).bits_before = before;
-      before = plan_[i].ends_interval ? 0 : before + state(i).packed_bits;
-    }
-    for_each_slice([this](std::int64_t i, Scratch& scratch) {
-      const Slice slice = plan_[i];
-      const std::uint64_t bits = state(i).packed_bits, lead = state(i).bits_before % 8;
-      std::uint8_t* joined = scratch.packed.reserve(static_cast<std::int64_t>(bits / 8 + 32));
-      BitJoiner joiner(joined);
-      if (lead > 0) {
-        // A part that does not end an interval has kSliceMcus MCUs, so more than a byte.
-        std::uint8_t last[16] = {};
-        last[0] = last_bits(state(i - 1).packed.data(), state(i - 1).packed_bits, lead);
-        joiner.append(last, lead);
-      }
-      joiner.append(state(i).packed.data(), bits);
-      const std::uint64_t bytes = slice.ends_interval ? joiner.finish() : (lead + bits) / 8;
-      stuff(joined, &bytes, 1, slice.first_interval, slice.ends_interval, pieces_[i]);
-    });
+  void stuff_part(const std::uint8_t* bytes, std::uint64_t size, const Slice& slice,
+                  Piece& piece) override {
+    stuff(bytes, &size, 1, slice.first_interval, slice.ends_interval, piece);
   }
 
   const fast::EncodeKernels& kernels_;
@@ -180,7 +155,7 @@ class FastEncodePipeline final : public SlicedEncodePipeline<SliceState, Scratch
 
 }  // namespace
 
-std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, CpuTarget target) {
+std::unique_ptr<EncodePipeline> make_fast_encode_pipeline(int threads, InstructionSet target) {
   return std::make_unique<FastEncodePipeline>(threads, target);
 }
 

@@ -13,6 +13,7 @@
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
+#include "codec/encode/bit_state.hpp"
 #include "codec/encode/color_subsample.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
@@ -38,9 +39,6 @@ class SlicePlan {
   bool slices_are_parts() const { return per_interval_ > 0; }
   std::int64_t count() const { return count_; }
   Slice operator[](std::int64_t slice) const;
-  /// The slices of an interval that is cut into parts.
-  std::int64_t first_slice(std::int64_t interval) const { return interval * per_interval_; }
-  std::int64_t end_slice(std::int64_t interval) const;
 
  private:
   std::int64_t mcus_ = 0, interval_mcus_ = 1;
@@ -82,7 +80,14 @@ class ComponentPlanes {
   ConstPlaneView planes_[kMaxComponents];
 };
 
-/// `SliceState` is what is kept of a slice between the steps, `Scratch` a worker's memory.
+/// The bits of a slice that is a part, and the number of those before it in its interval.
+struct PartBits {
+  Buffer<std::uint8_t> packed;
+  std::uint64_t packed_bits = 0, bits_before = 0;
+};
+
+/// `SliceState` is what is kept of a slice between the steps, a PartBits; `Scratch` a worker's
+/// memory, with a buffer `packed`.
 template <typename SliceState, typename Scratch>
 class SlicedEncodePipeline : public EncodePipeline {
  public:
@@ -146,13 +151,15 @@ class SlicedEncodePipeline : public EncodePipeline {
   /// Converts rows of the frame to component planes.
   virtual void convert(const ColorSubsampleArgs& rows, Scratch& scratch) = 0;
   /// Begins a coding or a counting of the planes.
-  virtual void start() = 0;
+  virtual void start() {}
   /// Keeps what the slices are coded from, and adds up how many symbols there are of each kind.
   virtual void count_slices(SymbolCounts& total) = 0;
   /// Codes the slices, which have been counted if tables are optimal: to pieces or, of slices that
   /// are parts, to what join_parts() makes pieces of.
   virtual void code_slices(const std::array<HuffmanSpec, 4>& specs) = 0;
-  virtual void join_parts() = 0;
+  /// Stuffs an interval, which the slice ends, or else a part of one.
+  virtual void stuff_part(const std::uint8_t* bytes, std::uint64_t size, const Slice& slice,
+                          Piece& piece) = 0;
   /// Stores the blocks of a slice that hold samples. `blocks`: one a component; AC in zig-zag
   /// order.
   virtual void store_blocks(const Slice& slice, Scratch& scratch, const StoredBlocks* blocks) = 0;
@@ -179,6 +186,29 @@ class SlicedEncodePipeline : public EncodePipeline {
   std::vector<Scratch> scratch_;  ///< one a worker
 
  private:
+  /// Each part begins in the middle of a byte, with the last bits of the part before it, and leaves
+  /// its own last bits to the next part; it has kSliceMcus MCUs, so more than a byte.
+  void join_parts() {
+    std::uint64_t before = 0;
+    for (std::int64_t i = 0; i < plan_.count(); ++i) {
+      state(i).bits_before = before;
+      before = plan_[i].ends_interval ? 0 : before + state(i).packed_bits;
+    }
+    for_each_slice([this](std::int64_t i, Scratch& scratch) {
+      const Slice slice = plan_[i];
+      const std::uint64_t bits = state(i).packed_bits, lead = state(i).bits_before % 8;
+      std::uint8_t* const joined = scratch.packed.reserve(static_cast<std::int64_t>(bits / 8 + 32));
+      BitState out{joined};
+      if (lead > 0)
+        out.append(state(i - 1).packed.data(), state(i - 1).packed_bits - lead,
+                   state(i - 1).packed_bits);
+      out.append(state(i).packed.data(), 0, bits);
+      out.flush(~std::uint64_t{0});
+      const auto size = static_cast<std::uint64_t>(out.out - joined);
+      stuff_part(joined, slice.ends_interval ? size : (lead + bits) / 8, slice, pieces_[i]);
+    });
+  }
+
   /// Makes the component planes.
   void load(const EncodeSetup& setup, const ConstFrameView& frame) {
     setup_ = &setup;
@@ -228,6 +258,7 @@ class SlicedEncodePipeline : public EncodePipeline {
     plan_ = SlicePlan(setup.layout);
     if (states_.size() < static_cast<std::size_t>(plan_.count()))
       states_.resize(static_cast<std::size_t>(plan_.count()));
+    pieces_.start(plan_.count());
     start();
   }
 

@@ -9,11 +9,14 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/base/try.hpp"
-#include "codec/syntax/bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {
+
+int be16(std::span<const std::uint8_t> bytes, std::size_t at) {
+  return bytes[at] << 8 | bytes[at + 1];
+}
 
 std::string hex(std::uint8_t code) {
   constexpr const char* kDigits = "0123456789ABCDEF";

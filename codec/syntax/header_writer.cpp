@@ -7,8 +7,6 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/syntax/scan_layout.hpp"
-#include "codec/syntax/bytes.hpp"
-#include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/marker.hpp"
 
 namespace zerorun {

@@ -49,6 +49,18 @@ struct SosComponent {
   int id, dc_table, ac_table;
 };
 
+/// Appends the low `count` bytes of `value`.
+inline void put_bytes(std::uint64_t value, int count, std::vector<std::uint8_t>& out) {
+  for (int b = count; b-- > 0;) out.push_back(static_cast<std::uint8_t>(value >> 8 * b));
+}
+
+/// Marker and length field of a segment; the length counts itself.
+inline void put_segment(std::uint8_t code, std::size_t payload_bytes,
+                        std::vector<std::uint8_t>& out) {
+  put_bytes(std::uint64_t{0xFF00} | code, 2, out);
+  put_bytes(payload_bytes + 2, 2, out);
+}
+
 /// Segments, appended to `out`. The entries of `table` are in natural order; those above 255 make
 /// it one of 16 bits.
 void put_dqt(int destination, const QuantTable& table, std::vector<std::uint8_t>& out);

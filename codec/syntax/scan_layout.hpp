@@ -92,6 +92,11 @@ struct ScanLayout {
   ZR_HD std::int64_t intervals() const { return ceil_div(mcus(), interval_mcus()); }
 };
 
+template <typename View>
+auto plane_row(const View& plane, int y) {
+  return plane.data + y * plane.stride_bytes;
+}
+
 /// Where a block lies in its component.
 struct BlockPlace {
   std::int32_t component;

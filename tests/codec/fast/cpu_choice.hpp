@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "codec/fast/cpu_target.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
@@ -27,7 +26,7 @@ class CpuChoice {
     }
     ::setenv("ZERORUN_CPU", value.c_str(), 1);
   }
-  explicit CpuChoice(CpuTarget target) : CpuChoice(std::string(name(target))) {}
+  explicit CpuChoice(InstructionSet target) : CpuChoice(std::string(name(target))) {}
   ~CpuChoice() {
     if (had_)
       ::setenv("ZERORUN_CPU", before_.c_str(), 1);
@@ -42,7 +41,7 @@ class CpuChoice {
   bool had_ = false;
 };
 
-inline Encoder make_encoder(CpuTarget target, EncodeParams params) {
+inline Encoder make_encoder(InstructionSet target, EncodeParams params) {
   params.instruction_set = target;
   params.backend = Backend::cpu;
   auto encoder = Encoder::create(params);
@@ -50,7 +49,7 @@ inline Encoder make_encoder(CpuTarget target, EncodeParams params) {
   return *std::move(encoder);
 }
 
-inline Decoder make_decoder(CpuTarget target, DecodeParams params) {
+inline Decoder make_decoder(InstructionSet target, DecodeParams params) {
   params.instruction_set = target;
   params.backend = Backend::cpu;
   auto decoder = Decoder::create(params);
@@ -59,8 +58,10 @@ inline Decoder make_decoder(CpuTarget target, DecodeParams params) {
 }
 
 /// All but scalar, which the others are compared with.
-inline std::vector<CpuTarget> fast_targets() {
-  return {cpu_targets().begin() + 1, cpu_targets().end()};
+inline std::vector<InstructionSet> fast_targets() {
+  std::vector<InstructionSet> sets = instruction_sets();
+  sets.erase(sets.begin());
+  return sets;
 }
 
 inline Content any_content(Random& random) { return kContents[random.below(std::size(kContents))]; }
@@ -77,7 +78,7 @@ inline Bytes any_stream(Content content, Subsampling sampling, int width, int he
   const TestFrame frame =
       make_frame(content, planar_format(sampling), width, height, random.next());
   Bytes out;
-  EXPECT_TRUE(make_encoder(CpuTarget::best, params).encode(frame.view(), out));
+  EXPECT_TRUE(make_encoder(InstructionSet::best, params).encode(frame.view(), out));
   return out;
 }
 

@@ -18,7 +18,8 @@ class Decoders {
     DecodeParams params;
     params.threads = threads;
     params.upsampling = upsampling;
-    for (const CpuTarget target : cpu_targets()) decoders_.push_back(make_decoder(target, params));
+    for (const InstructionSet target : instruction_sets())
+      decoders_.push_back(make_decoder(target, params));
   }
 
   void frame(std::span<const std::byte> jpeg, PixelFormat format, Layout layout) {
@@ -28,9 +29,10 @@ class Decoders {
     const std::string report = describe(decoders_[0].decode(jpeg, wanted.view()));
     for (std::size_t d = 1; d < decoders_.size(); ++d) {
       TestFrame got(format, info->width, info->height, layout);
-      ASSERT_EQ(describe(decoders_[d].decode(jpeg, got.view())), report) << name(cpu_targets()[d]);
+      ASSERT_EQ(describe(decoders_[d].decode(jpeg, got.view())), report)
+          << name(instruction_sets()[d]);
       // The padding between the rows too: nothing is written there.
-      ASSERT_TRUE(got == wanted) << name(cpu_targets()[d]) << " " << name(format);
+      ASSERT_TRUE(got == wanted) << name(instruction_sets()[d]) << " " << name(format);
     }
   }
 

@@ -63,7 +63,7 @@ class Pipelines {
  public:
   explicit Pipelines(const ThreadLimits& limits)
       : reference_(make_cpu_decode_pipeline(1, cpu_stages())) {
-    for (const CpuTarget target : fast_targets())
+    for (const InstructionSet target : fast_targets())
       for (const int threads : kThreadCounts)
         fast_.push_back({std::string(name(target)) + " " + std::to_string(threads),
                          make_fast_decode_pipeline(threads, target, limits, cpu_stages())});

@@ -41,9 +41,9 @@ EncodeParams any_params(Random& random, int threads) {
 }
 
 void compare(const EncodeParams& params, const TestFrame& frame) {
-  Encoder reference = make_encoder(CpuTarget::scalar, params);
+  Encoder reference = make_encoder(InstructionSet::scalar, params);
   const std::vector<std::byte> wanted = encode(reference, frame);
-  for (const CpuTarget target : fast_targets()) {
+  for (const InstructionSet target : fast_targets()) {
     Encoder encoder = make_encoder(target, params);
     ASSERT_TRUE(encode(encoder, frame) == wanted)
         << name(target) << ", quality " << params.quality << ", tables "

@@ -56,7 +56,7 @@ void compare_forward(std::span<const Samples> blocks, const std::uint16_t* table
   const auto quant = std::make_unique<fast::QuantRows[]>(2);
   fast::fill_quant_rows(table, quant[0]);
   const auto run = std::make_unique<fast::BlockRun>();
-  for (const CpuTarget target : fast_targets()) {
+  for (const InstructionSet target : fast_targets()) {
     const Divisor dc = divisors.table[0][0];
     fast::encode_kernels(target).transform_run(
         {&layout, &plane, quant.get(), 0, 0, count, run.get(), rules, {dc, dc}});
@@ -156,7 +156,7 @@ void compare_inverse(std::span<const Block> blocks, int q) {
   const auto dequant = std::make_unique<fast::DequantRows>();
   fast::fill_dequant_rows(tables.table[0], *dequant);
   const auto run = std::make_unique<fast::CoefficientRun>();
-  for (const CpuTarget target : fast_targets()) {
+  for (const InstructionSet target : fast_targets()) {
     const fast::DecodeKernels& kernels = fast::decode_kernels(target);
     const int group = kernels.group_blocks;
     std::fill_n(run->coefficient, std::size(run->coefficient), std::int16_t{0});

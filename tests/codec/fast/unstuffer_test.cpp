@@ -32,7 +32,7 @@ std::vector<std::uint8_t> any_data(Random& random) {
 
 TEST(Unstuffer, AnyDataInAnyNumberOfPieces) {
   Random random(21);
-  for (const CpuTarget target : fast_targets()) {
+  for (const InstructionSet target : fast_targets()) {
     fast::Unstuffer unstuffer(fast::decode_kernels(target));
     for (int n = 0; n < 4000; ++n) {
       const std::vector<std::uint8_t> data = any_data(random);

@@ -1,6 +1,5 @@
 // Choice of the CPU's instruction set.
 // SPDX-License-Identifier: MIT
-#include "codec/fast/cpu_target.hpp"
 
 #include <algorithm>
 
@@ -15,14 +14,15 @@ namespace {
 
 using test::CpuChoice;
 
-TEST(CpuTarget, ScalarIsThereAndTheListIsInOrder) {
-  ASSERT_FALSE(cpu_targets().empty());
-  EXPECT_EQ(cpu_targets().front(), CpuTarget::scalar);
-  EXPECT_TRUE(std::is_sorted(cpu_targets().begin(), cpu_targets().end()));
+TEST(InstructionSet, ScalarIsThereAndTheListIsInOrder) {
+  const std::vector<InstructionSet> sets = instruction_sets();
+  ASSERT_FALSE(sets.empty());
+  EXPECT_EQ(sets.front(), InstructionSet::scalar);
+  EXPECT_TRUE(std::is_sorted(sets.begin(), sets.end()));
 }
 
 /// tests/qemu says which there are on an emulated processor.
-TEST(CpuTarget, TheExpectedOnesAreThere) {
+TEST(InstructionSet, TheExpectedOnesAreThere) {
   const char* expected = std::getenv("ZERORUN_EXPECTED_CPUS");
   if (expected == nullptr) GTEST_SKIP() << "ZERORUN_EXPECTED_CPUS is not set";
   std::string names;
@@ -34,7 +34,7 @@ TEST(CpuTarget, TheExpectedOnesAreThere) {
 }
 
 TEST(CpuChoice, EnvironmentChooses) {
-  for (const CpuTarget target : cpu_targets()) {
+  for (const InstructionSet target : instruction_sets()) {
     const CpuChoice choice(target);
     EXPECT_EQ(chosen_cpu_target(InstructionSet::best), target);
     EXPECT_EQ(*resolve_instruction_set(), target);
@@ -43,19 +43,19 @@ TEST(CpuChoice, EnvironmentChooses) {
 
 TEST(CpuChoice, BestIsTheDefault) {
   const CpuChoice choice("best");
-  EXPECT_EQ(chosen_cpu_target(InstructionSet::best), cpu_targets().back());
-  EXPECT_EQ(*resolve_instruction_set(), cpu_targets().back());
+  EXPECT_EQ(chosen_cpu_target(InstructionSet::best), instruction_sets().back());
+  EXPECT_EQ(*resolve_instruction_set(), instruction_sets().back());
 }
 
 TEST(CpuChoice, ParameterOverridesEnvironment) {
-  const CpuChoice choice(CpuTarget::scalar);
-  EXPECT_EQ(*resolve_instruction_set(cpu_targets().back()), cpu_targets().back());
-  EXPECT_EQ(chosen_cpu_target(cpu_targets().back()), cpu_targets().back());
+  const CpuChoice choice(InstructionSet::scalar);
+  EXPECT_EQ(*resolve_instruction_set(instruction_sets().back()), instruction_sets().back());
+  EXPECT_EQ(chosen_cpu_target(instruction_sets().back()), instruction_sets().back());
 }
 
 TEST(CpuChoice, UnknownNameIsReportedAndTheBestIsUsed) {
   const CpuChoice choice("mmx");
-  EXPECT_EQ(chosen_cpu_target(InstructionSet::best), cpu_targets().back());
+  EXPECT_EQ(chosen_cpu_target(InstructionSet::best), instruction_sets().back());
   const auto set = resolve_instruction_set();
   ASSERT_FALSE(set.is_ok());
   EXPECT_EQ(set.status().code(), Errc::invalid_argument);
@@ -65,16 +65,18 @@ TEST(CpuChoice, UnknownNameIsReportedAndTheBestIsUsed) {
 /// An instruction set that no machine has besides those of the other architecture.
 InstructionSet absent() {
   for (const auto set : {InstructionSet::neon, InstructionSet::sse4})
-    if (std::find(cpu_targets().begin(), cpu_targets().end(), set) == cpu_targets().end())
+    if (std::find(instruction_sets().begin(), instruction_sets().end(), set) ==
+        instruction_sets().end())
       return set;
   return InstructionSet::best;
 }
 
 TEST(CpuChoice, WhatTheMachineLacksIsReportedAndTheNextLowerIsUsed) {
   const CpuChoice choice(absent());
-  const CpuTarget used = chosen_cpu_target(InstructionSet::best);
+  const InstructionSet used = chosen_cpu_target(InstructionSet::best);
   EXPECT_NE(used, absent());
-  EXPECT_NE(std::find(cpu_targets().begin(), cpu_targets().end(), used), cpu_targets().end());
+  EXPECT_NE(std::find(instruction_sets().begin(), instruction_sets().end(), used),
+            instruction_sets().end());
   EXPECT_FALSE(resolve_instruction_set().is_ok());
 }
 
@@ -90,7 +92,7 @@ TEST(CpuChoice, CodersRefuseWhatTheMachineLacks) {
   ASSERT_FALSE(decoder.is_ok());
   // The sentence names what was asked for and what there is.
   EXPECT_NE(decoder.status().message().find(name(absent())), std::string::npos);
-  for (const CpuTarget target : cpu_targets())
+  for (const InstructionSet target : instruction_sets())
     EXPECT_NE(decoder.status().message().find(name(target)), std::string::npos);
 }
 

@@ -1,0 +1,72 @@
+// Writes bits to memory: codewords, and those of the parts of a restart interval. CPU only.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace zerorun {
+
+inline std::uint64_t big_endian(std::uint64_t x) {
+  return std::endian::native == std::endian::little ? __builtin_bswap64(x) : x;
+}
+inline void store_big_endian(std::uint64_t word, std::uint8_t* out) {
+  word = big_endian(word);
+  std::memcpy(out, &word, sizeof word);
+}
+
+/// Where bits are being written. A local copy stays in registers.
+struct BitState {
+  std::uint8_t* out;
+  std::uint64_t pending = 0;  ///< 64 - free bits that are not yet stored, in the low bits
+  int free = 64;              ///< 1..64
+
+  /// Appends the lower `length` bits, 1..54 of them. `store` takes words.
+  template <typename Store>
+  [[gnu::always_inline]] void put(std::uint64_t bits, int length, const Store& store) {
+    free -= length;
+    if (__builtin_expect(free > 0, 1)) {
+      pending = pending << length | bits;
+      return;
+    }
+    // The word lacks room for -free bits. free is -53..0 here, so at least one bit is stored.
+    store(pending << (length + free) | bits >> -free);
+    pending = bits;  // its bits above the last -free ones are shifted out before they are stored
+    free += 64;
+  }
+  [[gnu::always_inline]] void put(std::uint64_t bits, int length) {
+    put(bits, length, [this](std::uint64_t word) {
+      store_big_endian(word, out);
+      out += sizeof word;
+    });
+  }
+  /// Appends bits `first` to `end` - 1 of a string, which may be read up to 8 bytes behind its end.
+  void append(const std::uint8_t* in, std::uint64_t first, std::uint64_t end) {
+    constexpr std::uint64_t kStep = 48;
+    BitState state = *this;
+    for (; first < end; first += kStep) {
+      const auto count = static_cast<int>(std::min(kStep, end - first));
+      std::uint64_t word;
+      std::memcpy(&word, in + first / 8, sizeof word);
+      state.put(big_endian(word) << first % 8 >> (64 - count), count);
+    }
+    *this = state;
+  }
+  std::uint64_t bits_since(const std::uint8_t* begin) const {
+    return static_cast<std::uint64_t>(out - begin) * 8 + static_cast<std::uint64_t>(64 - free);
+  }
+  /// Stores what is pending, filled up with `filling` (0 or all ones); the next bits start on a
+  /// byte.
+  void flush(std::uint64_t filling) {
+    if (free < 64) {
+      store_big_endian(pending << free | (filling & ((std::uint64_t{1} << free) - 1)), out);
+      out += (64 - free + 7) / 8;
+    }
+    pending = 0;
+    free = 64;
+  }
+};
+
+}  // namespace zerorun

@@ -30,17 +30,12 @@ Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
 }
 #endif
 
-namespace {
-
-constexpr int kMostTestDevices = 64;
-
-constinit std::atomic<int> g_count{0}, g_failing{-1};
-constinit std::atomic<int> g_frames{0},
-    g_begun{0};  // of the failing device, over all its pipelines
-
-}  // namespace
+static constinit std::atomic<int> g_count{0}, g_failing{-1};
+// Of the failing device, over all its pipelines.
+static constinit std::atomic<int> g_frames{0}, g_begun{0};
 
 void set_test_devices(const TestDevices& devices) {
+  constexpr int kMostTestDevices = 64;
   g_count = std::clamp(devices.count, 0, kMostTestDevices);
   g_begun = 0;
   g_frames = devices.frames;

@@ -25,11 +25,9 @@ std::optional<Subsampling> name_subsampling(const std::vector<ComponentInfo>& c)
 }
 
 bool uses_standard_tables(const ScanHeader& scan) {
-  for (std::size_t d = 0; d < 4; ++d) {
-    if (scan.dc[d] && (d > 1 || !(*scan.dc[d] == standard_huffman_spec(static_cast<int>(d)))))
-      return false;
-    if (scan.ac[d] && (d > 1 || !(*scan.ac[d] == standard_huffman_spec(2 + static_cast<int>(d)))))
-      return false;
+  for (int t = 0; t < 8; ++t) {  // by destination, DC before AC
+    const auto& spec = (t % 2 == 0 ? scan.dc : scan.ac)[static_cast<std::size_t>(t / 2)];
+    if (spec && (t > 3 || !(*spec == standard_huffman_spec(t % 2 * 2 + t / 2)))) return false;
   }
   return true;
 }

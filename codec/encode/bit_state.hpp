@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -43,14 +42,20 @@ struct BitState {
     });
   }
   /// Appends bits `first` to `end` - 1 of a string, which may be read up to 8 bytes behind its end.
+  /// Fewer than 8 bits are pending.
   void append(const std::uint8_t* in, std::uint64_t first, std::uint64_t end) {
-    constexpr std::uint64_t kStep = 48;
     BitState state = *this;
-    for (; first < end; first += kStep) {
-      const auto count = static_cast<int>(std::min(kStep, end - first));
-      std::uint64_t word;
+    const int held = 64 - free;
+    for (std::uint64_t word; first < end; first += 56, state.out += 7) {
       std::memcpy(&word, in + first / 8, sizeof word);
-      state.put(big_endian(word) << first % 8 >> (64 - count), count);
+      const std::uint64_t next = big_endian(word) << first % 8 >> 8;
+      if (first + 56 > end) {
+        const auto rest = static_cast<int>(end - first);
+        state.put(next >> (56 - rest), rest);
+        break;
+      }
+      store_big_endian((state.pending << 56 | next) << (8 - held), state.out);
+      state.pending = next & ((std::uint64_t{1} << held) - 1);
     }
     *this = state;
   }

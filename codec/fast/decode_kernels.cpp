@@ -430,7 +430,8 @@ inline void reduce_row(const TransformRowArgs& a) {
     const std::int16_t* group = a.run->coefficient + std::size_t(a.first + b) * kBlockSize;
     const std::uint8_t* extents = a.run->extent + a.first + b;
     const int here = std::min(a.blocks - b, kGroupBlocks);
-    const int extent = *std::max_element(extents, extents + here);
+    int extent = extents[0];
+    for (int j = 1; j < here; ++j) extent = std::max<int>(extent, extents[j]);
     std::uint8_t samples[kGroupBlocks * kEdge * kEdge];
     bool done = false;
     if constexpr (kEdge > 1) {
@@ -471,7 +472,8 @@ inline void transform_row(const TransformRowArgs& a) {
     const std::int16_t* group = a.run->coefficient + std::size_t(a.first + b) * kBlockSize;
     const std::uint8_t* extents = a.run->extent + a.first + b;
     const int here = std::min(a.blocks - b, kGroupBlocks);
-    const int extent = *std::max_element(extents, extents + here);
+    int extent = extents[0];
+    for (int j = 1; j < here; ++j) extent = std::max<int>(extent, extents[j]);
     const int x0 = b * kBlockEdge;
     const bool inside =
         here == kGroupBlocks && x0 + kGroupWidth <= a.columns && a.rows >= kBlockEdge;

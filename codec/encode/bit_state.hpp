@@ -22,7 +22,7 @@ struct BitState {
   std::uint64_t pending = 0;  ///< 64 - free bits that are not yet stored, in the low bits
   int free = 64;              ///< 1..64
 
-  /// Appends the lower `length` bits, 1..54 of them. `store` takes words.
+  /// Appends the lower `length` bits, 1..54 of them. `store` puts words behind `out`.
   template <typename Store>
   [[gnu::always_inline]] void put(std::uint64_t bits, int length, const Store& store) {
     free -= length;
@@ -31,14 +31,14 @@ struct BitState {
       return;
     }
     // The word lacks room for -free bits. free is -53..0 here, so at least one bit is stored.
-    store(pending << (length + free) | bits >> -free);
+    out = store(pending << (length + free) | bits >> -free, out);
     pending = bits;  // its bits above the last -free ones are shifted out before they are stored
     free += 64;
   }
   [[gnu::always_inline]] void put(std::uint64_t bits, int length) {
-    put(bits, length, [this](std::uint64_t word) {
-      store_big_endian(word, out);
-      out += sizeof word;
+    put(bits, length, [](std::uint64_t word, std::uint8_t* to) {
+      store_big_endian(word, to);
+      return to + sizeof word;
     });
   }
   /// Appends bits `first` to `end` - 1 of a string, which may be read up to 8 bytes behind its end.

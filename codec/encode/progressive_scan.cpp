@@ -65,9 +65,11 @@ class BitSink {
   /// Fills the last byte with 1-bits.
   void end_interval(bool is_last) {
     for (; state_.free <= 56; state_.free += 8)
-      put_byte(static_cast<std::uint8_t>(state_.pending << state_.free >> 56));
+      state_.out =
+          put_byte(static_cast<std::uint8_t>(state_.pending << state_.free >> 56), state_.out);
     if (const int fill = state_.free - 56; fill < 8)
-      put_byte(static_cast<std::uint8_t>(state_.pending << fill | bits_below(fill)));
+      state_.out = put_byte(static_cast<std::uint8_t>(state_.pending << fill | bits_below(fill)),
+                            state_.out);
     state_.free = 64;
     if (is_last) return;
     *state_.out++ = 0xFF;
@@ -79,23 +81,22 @@ class BitSink {
   static constexpr bool kWrites = true;
 
  private:
-  void put(std::uint64_t value, int count) {
-    state_.put(value, count, [this](std::uint64_t word) { put_word(word); });
-  }
-  void put_word(std::uint64_t word) {
+  void put(std::uint64_t value, int count) { state_.put(value, count, put_word); }
+  static std::uint8_t* put_word(std::uint64_t word, std::uint8_t* out) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     const bool has_ff = ((~word - kOnes) & word & kOnes << 7) != 0;
     if (has_ff) {
       for (int shift = 56; shift >= 0; shift -= 8)
-        put_byte(static_cast<std::uint8_t>(word >> shift));
-      return;
+        out = put_byte(static_cast<std::uint8_t>(word >> shift), out);
+      return out;
     }
-    store_big_endian(word, state_.out);
-    state_.out += sizeof word;
+    store_big_endian(word, out);
+    return out + sizeof word;
   }
-  void put_byte(std::uint8_t byte) {
-    *state_.out++ = byte;
-    if (byte == 0xFF) *state_.out++ = 0;
+  static std::uint8_t* put_byte(std::uint8_t byte, std::uint8_t* out) {
+    *out++ = byte;
+    if (byte == 0xFF) *out++ = 0;
+    return out;
   }
 
   const HuffmanEncodeTables& tables_;

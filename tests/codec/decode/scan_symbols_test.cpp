@@ -235,8 +235,9 @@ TEST(ScanSymbols, RefuseWhatIsNotSound) {
   EXPECT_FALSE(changed([](Stream& s, At rst) { s.erase(rst, rst + 2); })) << "a marker is missing";
   EXPECT_FALSE(changed([](Stream& s, At rst) { s.insert(rst, {0x55, 0x55}); })) << "stray bytes";
   EXPECT_FALSE(changed([](Stream& s, At rst) { s.erase(rst - 40, rst); })) << "bytes are missing";
-  EXPECT_FALSE(changed([](Stream& s, At rst) { s.resize(s.size() - (s.end() - rst) / 2); }))
-      << "the end is missing";
+  EXPECT_FALSE(changed([](Stream& s, At rst) {
+    s.resize(s.size() - static_cast<std::size_t>(s.end() - rst) / 2);
+  })) << "the end is missing";
   int refused = 0, taken = 0;
   for (std::size_t back = 3; back < 200; ++back) {
     Stream stream = good;

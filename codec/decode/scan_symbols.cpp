@@ -36,21 +36,22 @@ void ScanSymbols::begin_scan(const ScanHeader& scan, const std::uint8_t* clean,
   }
 }
 
-ZR_MULTIVERSION bool ScanSymbols::read(IntervalState& interval) {
-  const ScanLayout& layout = scan_->layout;
+ZR_MULTIVERSION static bool read_interval(ScanSymbols& s, IntervalState& interval) {
+  using S = ScanSymbols;
+  const ScanLayout& layout = s.scan_->layout;
   McuStart at = interval.at;  // this and more are copies, which stay in registers
-  ByteWindow bits = ByteWindow::at(clean_, at.bit);
-  const std::uint8_t* const limit = clean_ + interval.end_bit / 8 + 8;  // the window is ahead
-  Symbol *out = symbols_.data() + count_, *const room = symbols_.data() + room_;
+  ByteWindow bits = ByteWindow::at(s.clean_, at.bit);
+  const std::uint8_t* const limit = s.clean_ + interval.end_bit / 8 + 8;  // the window is ahead
+  Symbol *out = s.symbols_.data() + s.count_, *const room = s.symbols_.data() + s.room_;
   std::int16_t sent[kMaxDecodedComponents] = {};  // the last DC that is no padding
   for (; at.mcu < interval.end_mcu; ++at.mcu)
     for (std::int32_t i = 0; i < layout.blocks_per_mcu; ++i) {
       const BlockPlace place = place_block(layout, at.mcu, i);
       const int c = place.component;
-      const HuffmanDecodeTable& dc = huffman_.dc[layout.component[c].dc_table];
-      const HuffmanDecodeTable& ac = huffman_.ac[layout.component[c].ac_table];
-      const Step* const steps = steps_[layout.component[c].ac_table];
-      const std::uint8_t dc_table = table_[c], ac_table = static_cast<std::uint8_t>(2 + dc_table);
+      const HuffmanDecodeTable& dc = s.huffman_.dc[layout.component[c].dc_table];
+      const HuffmanDecodeTable& ac = s.huffman_.ac[layout.component[c].ac_table];
+      const S::Step* const steps = s.steps_[layout.component[c].ac_table];
+      const std::uint8_t dc_table = s.table_[c], ac_table = static_cast<std::uint8_t>(2 + dc_table);
       const auto of_ac = std::bit_cast<std::uint32_t>(Symbol{0, ac_table, 0});
       bits.refill();
       const DecodedSymbol first = decode_symbol(dc, bits.peek16());
@@ -65,14 +66,14 @@ ZR_MULTIVERSION bool ScanSymbols::read(IntervalState& interval) {
         bits.refill();
         if (bits.next > limit) return false;
 #pragma GCC unroll 5
-        for (int s = 0; s < 5; ++s) {  // of kStepBits
-          const Step& step = steps[bits.window >> (64 - kStepBits)];
+        for (int n = 0; n < 5; ++n) {  // of S::kStepBits
+          const S::Step& step = steps[bits.window >> (64 - S::kStepBits)];
           *out++ = std::bit_cast<Symbol>(std::bit_cast<std::uint32_t>(step.symbol) | of_ac);
           k += step.advance;
           bits.drop(step.length);
           if (k >= kBlockSize) break;
         }
-        if (k < kLong) continue;
+        if (k < S::kLong) continue;
         bits.refill();
         const DecodedSymbol symbol = decode_symbol(ac, bits.peek16());
         const int run = symbol.value >> 4, ssss = symbol.value & 15;
@@ -80,9 +81,9 @@ ZR_MULTIVERSION bool ScanSymbols::read(IntervalState& interval) {
         bits.drop(symbol.bits);
         out[-1] = {static_cast<std::uint8_t>(symbol.value), ac_table,
                    static_cast<std::uint16_t>(bits.take(ssss))};
-        k += (ssss == 0 && run < 15 ? kEndOfBlock : run + 1) - kLong;
+        k += (ssss == 0 && run < 15 ? S::kEndOfBlock : run + 1) - S::kLong;
       }
-      if (k > kBlockSize && k < kEndOfBlock) return false;  // a run leaves the block
+      if (k > kBlockSize && k < S::kEndOfBlock) return false;  // a run leaves the block
       if (place.inside)
         sent[c] = at.dc[c];
       else
@@ -92,11 +93,13 @@ ZR_MULTIVERSION bool ScanSymbols::read(IntervalState& interval) {
       while (out > begin && out[-1].rrrrssss == kZrl) --out;
       *out++ = {kEob, ac_table, 0};
     }
-  at.bit = bits.position(clean_);
+  at.bit = bits.position(s.clean_);
   interval.at = at;
-  count_ = static_cast<std::uint64_t>(out - symbols_.data());
-  interval_end_.data()[intervals_++] = count_;
+  s.count_ = static_cast<std::uint64_t>(out - s.symbols_.data());
+  s.interval_end_.data()[s.intervals_++] = s.count_;
   return at.bit <= interval.end_bit;
 }
+
+bool ScanSymbols::read(IntervalState& interval) { return read_interval(*this, interval); }
 
 }  // namespace zerorun

@@ -15,7 +15,6 @@ namespace zerorun {
 
 /// Gives the symbols that the encoder would send for the coefficients: no ZRL stands before EOB,
 /// and a block of padding has the DC of the block before it. Keeps its memory from scan to scan.
-/// Test: ScanSymbols.
 class ScanSymbols {
  public:
   /// `clean` are the bytes of all segments, `clean_bytes` of them, with kProgressiveReadAhead
@@ -32,7 +31,7 @@ class ScanSymbols {
   /// Of each interval: where the symbols of the next one begin.
   const std::uint64_t* interval_end() const { return interval_end_.data(); }
 
- private:
+  // Read by a function that is no member, since members would be exported with all their versions.
   static constexpr int kStepBits = 11;
   /// An AC symbol with its appended bits, from the next kStepBits bits.
   struct Step {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "codec/arith/zigzag.hpp"
 #include "tests/codec/fast/cpu_choice.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/resources.hpp"

@@ -427,6 +427,7 @@ void copy_together(std::span<const std::byte> from, std::byte* to, bool is_read_
 
 StreamRoom::StreamRoom(HostMemory memory) : buffer_(memory) {
   std::vector<HostBuffer>& idle = stream_rooms(memory);
+  idle.reserve(kMostRooms);  // the destructor must not fail
   if (idle.empty()) return;
   buffer_ = std::move(idle.back());
   idle.pop_back();

@@ -213,13 +213,8 @@ class FrameCommand {
   /// Prints which devices failed since the last call.
   void tell_lost_devices() {
     summary_.lost_devices = device_set_->lost();
-    for (; told_losses_ < summary_.lost_devices.size(); ++told_losses_) {
-      const LostDevice& lost = summary_.lost_devices[told_losses_];
-      console::note(
-          fmt::format("cuda:{} failed and is not used any more, the other devices code its frames "
-                      "again: {}",
-                      lost.device, lost.why.message()));
-    }
+    app::tell_lost_devices(summary_.lost_devices, told_losses_);
+    told_losses_ = summary_.lost_devices.size();
   }
   /// Packets reach zerorun's decoder as they are, and raw samples are only read.
   bool decodes_input(const io::SourceInfo& info) const {

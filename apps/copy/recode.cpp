@@ -76,7 +76,7 @@ void add_recode_options(CLI::App& command, RecodeOptions& options) {
   command.add_flag("--verify", params.verify,
                    "Decode each new stream to coefficients, too, and compare them with those of "
                    "the old one, turned as they are");
-  add_threads_option(command, options.threads);
+  add_device_options(command, options.device);
 }
 
 void check_recode_options(RecodeOptions& options) {
@@ -85,41 +85,53 @@ void check_recode_options(RecodeOptions& options) {
   if (options.progressive) params.scans = ScanChoice::progressive;
   if (params.verify && !options.any())
     fail(Exit::usage, "--verify compares what is coded again, for example by --optimize");
+  if (options.any()) find_all_devices(options.device);
 }
 
 Recoder::Recoder(const RecodeOptions& options, const StreamLimits& limits, bool holds_fields,
-                 int lanes)
+                 int lanes, Backend backend, std::vector<int> devices)
     : params_(options.params),
       holds_fields_(holds_fields),
-      coders_(static_cast<std::size_t>(lanes)) {
+      memory_(static_cast<std::size_t>(lanes)),
+      devices_(std::move(devices)),
+      coders_(devices_, lanes, [this](int device) {
+        TranscodeParams params = params_;
+        if (device != kCpuDevice) params.device = device;
+        return Transcoder::create(params);
+      }) {
   params_.limits = limits;
-  params_.threads = lanes > 1 ? 1 : options.threads;
+  params_.threads = lanes > 1 ? 1 : options.device.threads;
+  params_.backend = backend;
 }
 
 Result<int> Recoder::recode(int lane, std::vector<std::byte>& packet) {
-  Coder& coder = coders_[static_cast<std::size_t>(lane)];
-  if (!coder.transcoder) {
-    ZR_LET(made, Transcoder::create(params_));
-    coder.transcoder = std::move(made);
-  }
+  Memory& memory = memory_[static_cast<std::size_t>(lane)];
+  int left_out = 0;
+  ZR_TRY(coders_.run(lane, [&](Transcoder& coder, int) -> Status {
+    ZR_LET(lost, code(coder, packet, memory));
+    left_out = lost;
+    return Status::ok();
+  }));
+  std::swap(packet, memory.packet);
+  return left_out;
+}
+
+Result<int> Recoder::code(Transcoder& coder, std::span<const std::byte> packet, Memory& m) {
   if (!holds_fields_) {
-    ZR_LET(file, io::transcode_file(*coder.transcoder, packet, coder.packet));
+    ZR_LET(file, io::transcode_file(coder, packet, m.packet));
     if (file.first.is_unchanged) ++unchanged_;
-    std::swap(packet, coder.packet);
     return file.left_out;
   }
-  coder.packet.clear();
-  std::span<const std::byte> rest = packet;
+  m.packet.clear();
   bool is_unchanged = true;
   do {
-    ZR_LET(report, coder.transcoder->transcode(rest, coder.image));
+    ZR_LET(report, coder.transcode(packet, m.image));
     is_unchanged &= report.is_unchanged;
-    coder.packet.insert(coder.packet.end(), coder.image.begin(), coder.image.end());
-    rest = rest.subspan(report.bytes_consumed);
-  } while (starts_image(rest));
-  coder.packet.insert(coder.packet.end(), rest.begin(), rest.end());
+    m.packet.insert(m.packet.end(), m.image.begin(), m.image.end());
+    packet = packet.subspan(report.bytes_consumed);
+  } while (starts_image(packet));
+  m.packet.insert(m.packet.end(), packet.begin(), packet.end());
   if (is_unchanged) ++unchanged_;
-  std::swap(packet, coder.packet);
   return 0;
 }
 

@@ -28,6 +28,9 @@ Result<std::unique_ptr<EncodePipeline>> make_cuda_encode_pipeline(int, int) {
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int, int) {
   return Status(Errc::cuda_not_built);
 }
+Result<std::unique_ptr<DecodePipeline>> make_cuda_recode_pipeline(int, int) {
+  return Status(Errc::cuda_not_built);
+}
 #endif
 
 static constinit std::atomic<int> g_count{0}, g_failing{-1};

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/api/device_set.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
@@ -108,9 +110,11 @@ bool are_equal(const StoredBlocks& a, const StoredBlocks& b) {
 struct Transcoder::Impl {
   TranscodeParams params;
   std::unique_ptr<DecodePipeline> pipeline;
+  std::unique_ptr<DecodePipeline> device = {};  // null, or for streams that get other tables alone
   ThreadPool pool;
   CoefficientCoder coder = {};
   std::unique_ptr<ScanSymbols> symbols = std::make_unique<ScanSymbols>();
+  RecodedScan recoded = {};
   StoredFrame decoded = {}, turned = {}, checked = {};
   Bytes stream = {};
 
@@ -118,6 +122,27 @@ struct Transcoder::Impl {
       : params(wanted),
         pipeline(make_chosen_decode_pipeline(wanted.threads, wanted.instruction_set)),
         pool(wanted.threads) {}
+
+  Status open_device() {
+    const bool is_of_use = params.optimize && params.scans == ScanChoice::keep &&
+                           !params.restart_interval && params.transform == LosslessTransform();
+    const bool is_choice = params.backend == Backend::automatic;
+    if (is_choice && !is_of_use) return Status::ok();
+    ZR_LET(backend, resolve_backend(params.backend, params.device));
+    if (backend == Backend::cpu || !is_of_use || test_device_count() > 0) return Status::ok();
+    auto made = make_cuda_recode_pipeline(params.device, params.threads);
+    if (!made) return is_choice ? Status::ok() : made.status();
+    device = *std::move(made);
+    return Status::ok();
+  }
+
+  /// On the device. With an automatic choice the CPU takes what the device fails with.
+  Result<bool> recode(const ParsedImage& image, ColorModel color) {
+    if (device == nullptr) return false;
+    auto done = device->recode_scan(image.parser.frame(), image.scans, color, recoded);
+    const bool is_spared = params.backend == Backend::automatic && is_of_device(done.status());
+    return done || !is_spared ? done : false;
+  }
 
   /// All scans of the image. Errors: also the first damage.
   Status decode(const ParsedImage& image, StoredFrame& out) {
@@ -145,8 +170,8 @@ struct Transcoder::Impl {
     return &turned;
   }
 
-  Status verify(const ParsedImage& image, const TransformPlan& plan) {
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(stream));
+  Status verify(const ParsedImage& image, const TransformPlan& plan,
+                std::span<const std::byte> bytes) {
     ParsedImage made(bytes, StreamLimits::any_size());
     ZR_TRY(made.parse(bytes));
     ZR_TRY(decode(made, checked));
@@ -161,7 +186,7 @@ struct Transcoder::Impl {
                 : Status(Errc::verify_mismatch, "the coefficients of the new stream");
   }
 
-  Result<TranscodeReport> run(std::span<const std::byte> jpeg) {
+  Result<TranscodeReport> run(std::span<const std::byte> jpeg, std::vector<std::byte>& out) {
     ParsedImage image(jpeg, params.limits);
     ZR_TRY(image.parse(jpeg));
     const HeaderParser& parser = image.parser;
@@ -188,23 +213,42 @@ struct Transcoder::Impl {
       if (is_progressive) coding.scans = CoefficientCoding::Scans::searched;
       coding.restart_interval = restart_interval;
       put_segments(frame, plan, is_upright, parser.segments(), stream);
-      ZR_TRY(code(image, plan, coding, !has_to_change));
-      report.is_unchanged = !has_to_change && stream.size() >= report.bytes_consumed;
+      ZR_TRY(code(image, plan, coding, !has_to_change, report.is_of_gpu));
+      const std::size_t scan_bytes = report.is_of_gpu ? recoded.bytes.size() : 0;
+      report.is_unchanged = !has_to_change && stream.size() + scan_bytes >= report.bytes_consumed;
     }
-    if (!report.is_unchanged && params.verify) ZR_TRY(verify(image, plan));
+    if (report.is_unchanged) {
+      out.assign(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(report.bytes_consumed));
+      return report;
+    }
+    const auto made = std::as_bytes(std::span(stream));
+    out.reserve(made.size() + (report.is_of_gpu ? recoded.bytes.size() : 0));
+    out.assign(made.begin(), made.end());
+    if (report.is_of_gpu) {
+      constexpr std::ptrdiff_t kEoiBytes = 2;
+      const auto scan = std::as_bytes(recoded.bytes);
+      out.insert(out.end() - kEoiBytes, scan.begin(), scan.end());
+    }
+    if (params.verify) ZR_TRY(verify(image, plan, out));
     return report;
   }
 
-  /// `tables_alone`: nothing else changes.
+  /// `tables_alone`: nothing else changes. Sets `is_of_gpu`.
   Status code(const ParsedImage& image, const TransformPlan& plan, const CoefficientCoding& coding,
-              bool tables_alone) {
+              bool tables_alone, bool& is_of_gpu) {
     CoefficientFrame coded;
     coded.frame = &plan.frame;
     const std::size_t components = plan.frame.components.size();
     coded.color = components == 1 ? ColorModel::gray : image.parser.color_model();
-    if (tables_alone &&
-        pipeline->read_symbols(image.parser.frame(), image.scans, coded.color, *symbols)) {
-      coded.symbols = symbols.get();
+    if (tables_alone) {
+      ZR_LET(done, recode(image, coded.color));
+      is_of_gpu = done;
+      if (done)
+        coded.recoded = &recoded;
+      else if (pipeline->read_symbols(image.parser.frame(), image.scans, coded.color, *symbols))
+        coded.symbols = symbols.get();
+    }
+    if (coded.recoded != nullptr || coded.symbols != nullptr) {
       std::copy_n(image.scans[0].header.quant.begin(), components, coded.quant);
     } else {
       ZR_LET(blocks, coefficients(image, plan));
@@ -220,19 +264,15 @@ struct Transcoder::Impl {
 Result<Transcoder> Transcoder::create(const TranscodeParams& params) {
   return guarded([&]() -> Result<Transcoder> {
     ZR_TRY(validate(params));
-    return Transcoder(std::make_unique<Impl>(params));
+    auto impl = std::make_unique<Impl>(params);
+    ZR_TRY(impl->open_device());
+    return Transcoder(std::move(impl));
   });
 }
 
 Result<TranscodeReport> Transcoder::transcode(std::span<const std::byte> jpeg,
                                               std::vector<std::byte>& out) {
-  return guarded([&]() -> Result<TranscodeReport> {
-    ZR_LET(report, impl_->run(jpeg));
-    const auto made = report.is_unchanged ? jpeg.first(report.bytes_consumed)
-                                          : std::as_bytes(std::span(impl_->stream));
-    out.assign(made.begin(), made.end());
-    return report;
-  });
+  return guarded([&] { return impl_->run(jpeg, out); });
 }
 
 Transcoder::Transcoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -176,7 +176,7 @@ zerorun_status zerorun_transcoder_transcode(zerorun_transcoder* transcoder, cons
     *out = reinterpret_cast<const std::uint8_t*>(transcoder->stream.data());
     *out_size = transcoder->stream.size();
     write_struct({sizeof *report, done.bytes_consumed, done.is_unchanged, done.width, done.height,
-                  code_of(done.first_problem)},
+                  code_of(done.first_problem), done.is_of_gpu},
                  report);
     return Status::ok();
   });

@@ -132,7 +132,8 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
 }
 
 Result<TranscodeParams> to_params(const zerorun_transcode_params* given) {
-  ZR_LET(params, read_struct(given, sizeof *given, "zerorun_transcode_params"));
+  ZR_LET(params, read_struct(given, offsetof(zerorun_transcode_params, backend),
+                             "zerorun_transcode_params"));
   TranscodeParams out;
   LosslessTransform& transform = out.transform;
   ZR_TRY(choose(params.scans, "scans", out.scans));
@@ -140,6 +141,8 @@ Result<TranscodeParams> to_params(const zerorun_transcode_params* given) {
   ZR_TRY(choose(params.flip, "flip", transform.flip));
   ZR_TRY(choose(params.edges, "edges", transform.edges));
   ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
+  ZR_TRY(choose(params.backend, "backend", out.backend));
+  out.device = params.device;
   out.optimize = params.optimize != 0;
   if (params.restart_interval != 0) out.restart_interval = std::max(0, params.restart_interval);
   transform.crop = to_region(&params.crop);

@@ -266,7 +266,7 @@ struct CoefficientCoder::Impl {
   }
 
   Status code_scans(Bytes& out) {
-    if (frame->symbols == nullptr) ZR_TRY(pack());
+    if (frame->symbols == nullptr && frame->recoded == nullptr) ZR_TRY(pack());
     using Kind = CoefficientCoding::Scans;
     const bool is_searched = coding->scans == Kind::searched;
     const ScanScript script = is_searched                    ? searched()
@@ -281,6 +281,11 @@ struct CoefficientCoder::Impl {
     std::vector<Status> statuses(script.size());
     run_on(pool, std::ssize(script), [&](std::int64_t i, int) {
       const auto at = static_cast<std::size_t>(i);
+      if (frame->recoded != nullptr) {
+        scans[at].specs = frame->recoded->specs;
+        scans[at].size = 0;
+        return;
+      }
       if (is_searched)
         scans[at].counts = counted[chosen[at]];
       else

@@ -4,15 +4,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "codec/base/buffer.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/decode/scan_symbols.hpp"
 #include "codec/syntax/header_parser.hpp"
+#include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_script.hpp"
 #include "codec/syntax/stored_blocks.hpp"
 #include "zerorun/decoder.hpp"
@@ -50,6 +53,12 @@ class StoredFrame {
 /// libjpeg's jpeg_set_colorspace(): which components have the tables of chroma.
 std::uint8_t table_of(ColorModel color, int component);
 
+/// A sequential scan that a device has coded.
+struct RecodedScan {
+  std::array<HuffmanSpec, kEncodeTables> specs;
+  std::span<const std::uint8_t> bytes;  ///< valid until the next scan
+};
+
 /// A frame as its coefficients. The memory is the caller's.
 struct CoefficientFrame {
   /// Size, components with ids, factors and table numbers. `progressive` and `extended` do not
@@ -59,6 +68,8 @@ struct CoefficientFrame {
   ColorModel color = ColorModel::ycbcr;  ///< decides which components share Huffman tables
   /// Not null, where one sequential scan is coded: its symbols, and no blocks.
   const ScanSymbols* symbols = nullptr;
+  /// Likewise; the caller puts the scan in front of EOI.
+  const RecodedScan* recoded = nullptr;
   /// One a component of the frame.
   StoredBlocks blocks[kMaxDecodedComponents];
   bool is_zigzag = false;  ///< the order of StoredBlocks::ac is that of zig-zag indices

@@ -14,6 +14,7 @@ namespace zerorun {
 
 class ScanSymbols;
 class StoredFrame;
+struct RecodedScan;
 struct StageTable;
 
 /// The result of decoding one scan.
@@ -68,6 +69,12 @@ class DecodePipeline {
                             ColorModel /*color*/, ScanSymbols& /*out*/) {
     return false;
   }
+  /// The same symbols, coded with tables of their own. False: read_symbols() has to try.
+  virtual Result<bool> recode_scan(const FrameHeader& /*frame*/,
+                                   std::span<const FrameScan> /*scans*/, ColorModel /*color*/,
+                                   RecodedScan& /*out*/) {
+    return false;
+  }
 
   /// Components that no scan contains are 128 (coefficients 0).
   virtual Status finish_frame(ColorModel model, ChromaUpsampling upsampling,
@@ -81,5 +88,7 @@ std::unique_ptr<DecodePipeline> make_cpu_decode_pipeline(int threads, const Stag
 
 /// As make_cuda_encode_pipeline().
 Result<std::unique_ptr<DecodePipeline>> make_cuda_decode_pipeline(int device, int threads);
+/// The same, with recode_scan().
+Result<std::unique_ptr<DecodePipeline>> make_cuda_recode_pipeline(int device, int threads);
 
 }  // namespace zerorun

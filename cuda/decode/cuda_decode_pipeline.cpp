@@ -92,7 +92,7 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
   if (wants_coefficients_ || is_whole_cpus_) return cpu_.decode_scan(scan, data, outcome);
   const std::size_t bytes = bytes_to_send(scan, image_.components(), data);
   if (scans_.takes(scan, bytes)) {
-    const auto result = decode_on_device(scan, data.first(bytes));
+    const auto result = decode_on_device(scan, data.first(bytes), {});
     if (!result) return result.status();
     if (result->succeeded) {
       cpu_.device_decoded(scan);
@@ -107,16 +107,17 @@ Status CudaDecodePipeline::run_scan(const ScanHeader& scan, std::span<const std:
 }
 
 Result<ScanResult> CudaDecodePipeline::decode_on_device(const ScanHeader& scan,
-                                                        std::span<const std::uint8_t> data) {
+                                                        std::span<const std::uint8_t> data,
+                                                        const ScanDecoder::Behind& recode) {
   const ScanInFlight in_flight(device_);
   ScanDecoder::Input in{nullptr, data.size()};
   in.is_alone = in_flight.is_alone();
-  in.is_timed = is_observed_ || DeviceSpans::current() != nullptr;
+  const bool is_timed = is_observed_ || DeviceSpans::current() != nullptr;
   // Beside other scans, CTAs that wait for the bus would keep those of others from running.
   const bool is_worth_it = in.is_alone && in.bytes >= kFewestFollowedBytes;
   if (device_jpeg_ != nullptr) {
     in.data = device_jpeg_ + scan.data_offset;
-  } else if (!in.is_timed && (is_worth_it || choices_.always_follows_bus) &&
+  } else if (!is_timed && (is_worth_it || choices_.always_follows_bus) &&
              scans_.can_follow_bus(scan, in.bytes)) {
     in.data = address_of_pinned(data.data(), data.size());
     in.is_on_host = in.data != nullptr;
@@ -127,10 +128,11 @@ Result<ScanResult> CudaDecodePipeline::decode_on_device(const ScanHeader& scan,
     ZR_TRY(upload_.enqueue(data, in.is_alone ? threads_ : 1, image_.stream(), in.data));
   }
   ZR_TRY(scans_.prepare(scan, image_.stream()));
+  if (recode) return scans_.decode(scan, in, ScanPlanes{}.data(), image_.stream(), probe_, recode);
   const ScanPlanes planes = image_.open(scan);
   return scans_.decode(scan, in, planes.data(), image_.stream(), probe_,
-                       [this](const std::uint32_t* skip) -> Status {
-                         ZR_TRY(image_.convert_early(skip, probe_));
+                       [this](const ScanArgs& args) -> Status {
+                         ZR_TRY(image_.convert_early(&args.summary->outcome, probe_));
                          const auto* const meanwhile = std::exchange(meanwhile_, nullptr);
                          if (meanwhile != nullptr && *meanwhile) (*meanwhile)();
                          return Status::ok();

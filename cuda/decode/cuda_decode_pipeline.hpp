@@ -125,11 +125,11 @@ class CudaDecodePipeline : public DecodePipeline {
   /// `threads` copy what lies in pageable memory and decode the CPU's scans: 0 = as many as help.
   explicit CudaDecodePipeline(int device, int threads = 0,
                               const DecodeChoices& choices = default_decode_choices())
-      : device_(device),
-        threads_(threads),
+      : threads_(threads),
         choices_(choices),
         clock_(device),
         cpu_(threads),
+        device_(device),
         image_(threads) {}
   Status create();
 
@@ -165,11 +165,10 @@ class CudaDecodePipeline : public DecodePipeline {
 
  private:
   Status run_scan(const ScanHeader& scan, std::span<const std::uint8_t> data, ScanOutcome& outcome);
-  Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data);
   Status upload_cpu_planes(ColorModel model, ChromaUpsampling upsampling);
   Status upload_cpu_frame(ColorModel model, ChromaUpsampling upsampling, const FrameView& out);
 
-  const int device_, threads_;
+  const int threads_;
   const DecodeChoices choices_;
   SpanClock clock_;  ///< of host frames
   bool is_observed_ = false;
@@ -179,10 +178,15 @@ class CudaDecodePipeline : public DecodePipeline {
   bool wants_coefficients_ = false;  ///< the image's output; false: samples
   bool is_whole_cpus_ = false;       ///< the image has four components
   PinnedBuffer<std::uint8_t> cpu_frame_;
-  ScanDecoder scans_;
   CpuScans cpu_;
 
  protected:
+  /// `recode`, if not empty, goes on with the pairs, and no samples are made.
+  Result<ScanResult> decode_on_device(const ScanHeader& scan, std::span<const std::uint8_t> data,
+                                      const ScanDecoder::Behind& recode);
+
+  const int device_;
+  ScanDecoder scans_;
   StepProbe probe_;
   ScanUpload upload_;
   DeviceImage image_;  ///< the first to be destroyed: it waits for its stream

@@ -63,12 +63,11 @@ Status prepare_decode_subsequences() {
   return permission_of<decode_subsequences_kernel>().prepare();
 }
 
-Status decode_subsequences(const ScanArgs& args, LaunchChain& chain) {
+Status decode_subsequences(const ScanArgs& args, cudaStream_t stream) {
   const ScanPlan& plan = args.plan;
   ZR_TRY(permission_of<decode_subsequences_kernel>().raise(plan.decode_bytes));
-  return ZR_CUDA_STATUS(
-      chain.add(decode_subsequences_kernel,
-                LaunchShape{plan.chunks, plan.chunk_subsequences, plan.decode_bytes}, args));
+  const LaunchShape shape{plan.chunks, plan.chunk_subsequences, plan.decode_bytes};
+  return ZR_CUDA_STATUS(launch_behind(decode_subsequences_kernel, shape, stream, args));
 }
 
 }  // namespace zerorun

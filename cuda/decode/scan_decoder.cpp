@@ -78,7 +78,6 @@ Status ScanDecoder::create(bool exhaustive_only) {
   ZR_TRY(prepare_decode_subsequences());
   ZR_TRY(tables_.reserve(1));
   ZR_TRY(steps_.reserve(1));
-  ZR_TRY(end_.create());
   return report_.reserve(1);
 }
 
@@ -190,31 +189,23 @@ Status ScanDecoder::run(Job& job, const ScanPlan& plan, const Behind& behind) {
   ZR_TRY(reserve(job.args, job.stream));
   *report_.data() = {};
   ZR_TRY(enqueue(job));
-  if (behind) ZR_TRY(behind(&job.args.summary->outcome));
-  if (job.in.is_alone)
-    ZR_TRY(end_.wait(job.stream));
-  else
-    ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
+  if (behind) ZR_TRY(behind(job.args));
+  ZR_CUDA_TRY(cudaStreamSynchronize(job.stream));
   states_.ended();
   return Status::ok();
 }
 
 Status ScanDecoder::enqueue(const Job& job) {
-  // A graph begins some microseconds later than a kernel, which counts only where a scan is alone.
-  // Beside others 640x480, one of sixteen, takes 6.2 us so and 7.1 by single launches; 1920x1080
-  // takes 15.4 and 15.5 (H200).
-  chain_.begin(job.stream, !job.in.is_alone && !job.in.is_timed);
   ZR_TRY(announce(job.probe, "unstuff_scan"));
-  ZR_TRY(unstuff_scan(job.args, chain_));
+  ZR_TRY(unstuff_scan(job.args, job.stream));
   ZR_TRY(announce(job.probe, "sync_subsequences"));
-  ZR_TRY(sync_subsequences(job.args, chain_));
+  ZR_TRY(sync_subsequences(job.args, job.stream));
   if (!job.args.plan.collects) {
     ZR_TRY(announce(job.probe, "decode_subsequences"));
-    ZR_TRY(decode_subsequences(job.args, chain_));
+    ZR_TRY(decode_subsequences(job.args, job.stream));
   }
   ZR_TRY(announce(job.probe, "transform_blocks"));
-  ZR_TRY(transform_blocks(job.args, chain_));
-  ZR_CUDA_TRY(chain_.launch());
+  ZR_TRY(transform_blocks(job.args, job.stream));
   return announce(job.probe, "");
 }
 

@@ -10,8 +10,6 @@
 #include <optional>
 
 #include "codec/syntax/header_parser.hpp"
-#include "cuda/base/end_flag.hpp"
-#include "cuda/base/launch_chain.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/base/span_clock.hpp"
 #include "cuda/decode/scan_kernels.hpp"
@@ -68,18 +66,18 @@ class ScanDecoder {
     /// `data` is pinned memory instead. The bytes are decoded as they come over the bus.
     bool is_on_host = false;
     bool is_alone = false;  ///< no other scan is being decoded on the device
-    bool is_timed = false;  ///< for step times: no graph, which would hide single kernels
   };
   /// Has the device make its tables, unless they are those of the scan before. Call it after the
   /// scan's bytes are sent, so that the device changes from copies to kernels only once.
   Status prepare(const ScanHeader& scan, cudaStream_t stream);
 
-  /// Enqueues what goes on with a scan's samples, behind its kernels. `*skip`, in device memory, is
+  /// Enqueues what goes on with a scan's samples or pairs, behind its kernels. summary->outcome is
   /// not 0 then if some samples were not written. (With a DC value that no encoder makes they were
   /// written, but are wrong.)
-  using Behind = std::function<Status(const std::uint32_t* skip)>;
+  using Behind = std::function<Status(const ScanArgs&)>;
 
-  /// Returns when the device has done the work. `planes`: device memory, one a scan component.
+  /// Returns when the device has done the work. `planes`: device memory, one a scan component;
+  /// without data: its samples are not wanted.
   /// `behind` may be null; it is called once for each attempt.
   /// Precondition: prepare() of the same scan and stream, takes(), can_follow_bus() where the scan
   /// is in pinned memory. After an error, work may be left on `stream`.
@@ -110,8 +108,6 @@ class ScanDecoder {
   DeviceBuffer<std::byte> memory_;  ///< what the kernels of a scan pass on
   ScanStates states_;
   PinnedBuffer<ScanReport> report_;
-  LaunchChain chain_;
-  EndFlag end_;
 };
 
 }  // namespace zerorun

@@ -11,8 +11,8 @@
 
 #include "codec/arith/dct8.hpp"
 #include "cuda/base/known_divisor.hpp"
-#include "cuda/base/launch_chain.hpp"
 #include "cuda/decode/scan_plan.hpp"
+#include "zerorun/status.hpp"
 
 namespace zerorun {
 
@@ -174,14 +174,14 @@ Status prepare_unstuff_scan();
 Status prepare_sync_subsequences();
 Status prepare_decode_subsequences();
 
-Status unstuff_scan(const ScanArgs& args, LaunchChain& chain);
+Status unstuff_scan(const ScanArgs& args, cudaStream_t stream);
 /// Finds where the first codeword of each subsequence begins, and how many blocks and pairs are
 /// before it, as the stage huffman_sync does. If plan.collects is set, decodes the chunks, too.
-Status sync_subsequences(const ScanArgs& args, LaunchChain& chain);
+Status sync_subsequences(const ScanArgs& args, cudaStream_t stream);
 /// Writes pairs and block_pair, as the stage huffman_decode does, and proves what
 /// sync_subsequences() found: a subsequence that does not end where the next one begins is a fault.
-Status decode_subsequences(const ScanArgs& args, LaunchChain& chain);
-Status transform_blocks(const ScanArgs& args, LaunchChain& chain);
+Status decode_subsequences(const ScanArgs& args, cudaStream_t stream);
+Status transform_blocks(const ScanArgs& args, cudaStream_t stream);
 
 /// The source of the tables.
 struct ScanTablesSource {

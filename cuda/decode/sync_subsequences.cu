@@ -300,10 +300,10 @@ constexpr auto kSyncAndDecode = sync_subsequences_kernel<true, Strategy::map>;
 constexpr auto kSyncExhaustively = sync_subsequences_kernel<false, Strategy::exhaustive>;
 
 template <auto kKernel>
-Status launch(const ScanArgs& args, LaunchChain& chain) {
+Status launch(const ScanArgs& args, cudaStream_t stream) {
   const LaunchShape shape{args.plan.chunks, kThreads, args.plan.sync_bytes};
   ZR_TRY(permission_of<kKernel>().raise(shape.shared_bytes));
-  return ZR_CUDA_STATUS(chain.add(kKernel, shape, args));
+  return ZR_CUDA_STATUS(launch_behind(kKernel, shape, stream, args));
 }
 
 }  // namespace
@@ -314,9 +314,9 @@ Status prepare_sync_subsequences() {
   return permission_of<kSyncExhaustively>().prepare();
 }
 
-Status sync_subsequences(const ScanArgs& args, LaunchChain& chain) {
-  if (args.plan.strategy == Strategy::exhaustive) return launch<kSyncExhaustively>(args, chain);
-  return args.plan.collects ? launch<kSyncAndDecode>(args, chain) : launch<kSync>(args, chain);
+Status sync_subsequences(const ScanArgs& args, cudaStream_t stream) {
+  if (args.plan.strategy == Strategy::exhaustive) return launch<kSyncExhaustively>(args, stream);
+  return args.plan.collects ? launch<kSyncAndDecode>(args, stream) : launch<kSync>(args, stream);
 }
 
 }  // namespace zerorun

@@ -578,7 +578,7 @@ __global__ void __launch_bounds__(kThreads, bounded_ctas(kTransformCtas, kThread
 
 }  // namespace
 
-Status transform_blocks(const ScanArgs& args, LaunchChain& chain) {
+Status transform_blocks(const ScanArgs& args, cudaStream_t stream) {
   const unsigned grid = grid_size(args.blocks, kTransformBlocks);
   bool is_part = false;
   for (int c = 0; c < args.layout.components; ++c) {
@@ -590,7 +590,7 @@ Status transform_blocks(const ScanArgs& args, LaunchChain& chain) {
       is_part
           ? (args.follows_bus ? transform_followed_kernel<true> : transform_blocks_kernel<true>)
           : (args.follows_bus ? transform_followed_kernel<false> : transform_blocks_kernel<false>);
-  return ZR_CUDA_STATUS(chain.add(kernel, LaunchShape{grid, kThreads}, args));
+  return ZR_CUDA_STATUS(launch_behind(kernel, LaunchShape{grid, kThreads}, stream, args));
 }
 
 }  // namespace zerorun

@@ -261,10 +261,10 @@ Status prepare_unstuff_scan() {
   return permission_of<unstuff_kernel>().prepare();
 }
 
-Status unstuff_scan(const ScanArgs& a, LaunchChain& chain) {
+Status unstuff_scan(const ScanArgs& a, cudaStream_t stream) {
   const std::uint32_t ctas = a.is_on_host ? std::min(a.tiles, kBusCtas) : a.tiles;
-  return ZR_CUDA_STATUS(chain.add(a.is_on_host ? unstuff_followed_kernel : unstuff_kernel,
-                                  LaunchShape{ctas, kThreads}, a));
+  const auto kernel = a.is_on_host ? unstuff_followed_kernel : unstuff_kernel;
+  return ZR_CUDA_STATUS(launch_behind(kernel, LaunchShape{ctas, kThreads}, stream, a));
 }
 
 }  // namespace zerorun

@@ -203,19 +203,41 @@ Status FrameEncoder::code(const EncodeSetup& setup, const CodeTilesArgs& tiles,
                           const StepProbe& probe) {
   if (setup.progressive) return code_all_scans(tiles, jobs, stream, probe);
   if (setup.huffman == HuffmanTables::optimal) {
-    ZR_TRY(announce(probe, "collect_tiles"));
-    ZR_TRY(collect_tiles(tiles, counts_.data(), stream));
-    ZR_TRY(announce(probe, "optimal_tables"));
-    ZR_TRY(make_optimal_tables({tiles.frames, counts_.data(), specs_.data(), destinations(),
-                                envelope_, codes_.data(), tiles.skip},
-                               stream));
-    ZR_TRY(announce(probe, "code_collected_tiles"));
-    ZR_TRY(code_collected_tiles(tiles, counts_.data(), stream));
+    ZR_TRY(code_optimal(tiles, collect_tiles, code_collected_tiles, stream, probe));
   } else {
     if (codes_change) ZR_TRY(make_fixed_tables(tiles.skip, stream));
     ZR_TRY(announce(probe, "code_tiles"));
     ZR_TRY(code_tiles(tiles, stream));
   }
+  return assemble_streams(tiles, jobs, stream, probe);
+}
+
+Status FrameEncoder::code_optimal(const CodeTilesArgs& tiles, const TileKernel& collect,
+                                  const TileKernel& code, cudaStream_t stream,
+                                  const StepProbe& probe) {
+  ZR_TRY(announce(probe, "collect_tiles"));
+  ZR_TRY(collect(tiles, counts_.data(), stream));
+  ZR_TRY(announce(probe, "optimal_tables"));
+  ZR_TRY(make_optimal_tables({tiles.frames, counts_.data(), specs_.data(), destinations(),
+                              envelope_, codes_.data(), tiles.skip},
+                             stream));
+  ZR_TRY(announce(probe, "code_collected_tiles"));
+  return code(tiles, counts_.data(), stream);
+}
+
+Status FrameEncoder::enqueue_items(const EncodeSetup& setup, const TileKernel& collect,
+                                   const TileKernel& code, const std::uint32_t* skip,
+                                   const FrameOutput& output, cudaStream_t stream) {
+  ZR_TRY(bring_up_to_date(setup, 1, stream));
+  CodeTilesArgs tiles = tile_args(setup, 1);
+  tiles.skip = skip;
+  ZR_TRY(code_optimal(tiles, collect, code, stream, {}));
+  const FrameJob job{{}, output};
+  return assemble_streams(tiles, {&job, 1}, stream, {});
+}
+
+Status FrameEncoder::assemble_streams(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
+                                      cudaStream_t stream, const StepProbe& probe) {
   ZR_TRY(announce(probe, "assemble"));
   AssembleArgs args{grid_,
                     tiles.frames,

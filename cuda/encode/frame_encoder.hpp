@@ -4,12 +4,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "cuda/base/launch_chain.hpp"
+#include "cuda/base/launch_graphs.hpp"
 #include "cuda/base/span_clock.hpp"
 #include "cuda/encode/frame_kernels.hpp"
 
@@ -55,6 +56,18 @@ class FrameEncoder {
   Status enqueue_counts(const EncodeSetup& setup, const ConstFrameView& frame, SymbolCounts* counts,
                         cudaStream_t stream);
 
+  /// Kernels in the place of collect_tiles() and code_collected_tiles().
+  using TileKernel = std::function<Status(const CodeTilesArgs&, SymbolCounts*, cudaStream_t)>;
+  /// Enqueues the coding of a frame with optimal tables whose items are not made of samples. The
+  /// scan alone is written, but nothing where *`skip` becomes not 0. If the frame was coded,
+  /// items_were_coded() has to follow, or the next call clears all memory.
+  Status enqueue_items(const EncodeSetup& setup, const TileKernel& collect, const TileKernel& code,
+                       const std::uint32_t* skip, const FrameOutput& output, cudaStream_t stream);
+  void items_were_coded() {
+    take_turns(1);
+    complete_ = true;
+  }
+
   /// Calls of enqueue() that launched a graph.
   std::uint64_t replays() const noexcept { return graphs_.replays(); }
 
@@ -82,6 +95,10 @@ class FrameEncoder {
   /// From planes to streams. `codes_change`: fixed Huffman tables may be others than before.
   Status code(const EncodeSetup& setup, const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
               bool codes_change, cudaStream_t stream, const StepProbe& probe);
+  Status code_optimal(const CodeTilesArgs& tiles, const TileKernel& collect, const TileKernel& code,
+                      cudaStream_t stream, const StepProbe& probe);
+  Status assemble_streams(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
+                          cudaStream_t stream, const StepProbe& probe);
   Status code_all_scans(const CodeTilesArgs& tiles, std::span<const FrameJob> jobs,
                         cudaStream_t stream, const StepProbe& probe);
   void take_turns(std::uint32_t frames);

@@ -10,7 +10,7 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/pipeline/size_control.hpp"
-#include "cuda/base/launch_chain.hpp"
+#include "cuda/base/launch_graphs.hpp"
 #include "cuda/encode/copies.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 #include "cuda/encode/frame_kernels.hpp"

@@ -59,7 +59,8 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
 }
 
 nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
-  const TranscodeParams params = transcode_params(options);
+  TranscodeParams params = transcode_params(options);
+  params.backend = Backend::cpu;  // for one stream a GPU's coder takes longer to make
   const JpegData jpeg(data);
   if (jpeg.device() != kHost) fail_argument("data must be in host memory");
   std::vector<std::byte> out;

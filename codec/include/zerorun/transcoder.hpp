@@ -70,6 +70,10 @@ struct TranscodeParams {
   /// A missing EOI and stray bytes are errors. Damage always is.
   bool strict = false;
   StreamLimits limits;
+  /// A GPU codes baseline streams of which only `optimize` is asked; the CPU does everything else.
+  /// Errors of create(): those of resolve_backend().
+  Backend backend = Backend::automatic;
+  int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one image; 0 = usable cores
   InstructionSet instruction_set = InstructionSet::best;
 };
@@ -80,9 +84,10 @@ struct TranscodeReport {
   bool is_unchanged = false;
   int width = 0, height = 0;  ///< of the new stream
   Status first_problem;       ///< an oddity that is no damage; ok if there was none
+  bool is_of_gpu = false;     ///< a GPU coded the scan
 };
 
-/// Codes image after image again on the CPU, and keeps its memory. Move-only. One thread at a time
+/// Codes image after image again, and keeps its memory. Move-only. One thread at a time
 /// per object; objects are independent.
 ///
 /// All APPn and COM segments are kept in their order, in front of the tables. Of a picture that
@@ -99,9 +104,9 @@ class ZERORUN_API Transcoder {
   ~Transcoder();
 
   /// Codes the first image in `jpeg` again into `out`, which it replaces. The bytes do not depend
-  /// on threads and instruction set. Errors: 2xx (also for damaged scans, of which a decoder would
-  /// conceal parts: their samples could not be equal), 3xx, 4xx, invalid_argument (a crop that
-  /// leaves the picture; Edges::refuse). `out` is undefined then.
+  /// on backend, threads and instruction set. Errors: 2xx (also for damaged scans, of which a
+  /// decoder would conceal parts: their samples could not be equal), 3xx, 4xx, invalid_argument (a
+  /// crop that leaves the picture; Edges::refuse). `out` is undefined then.
   Result<TranscodeReport> transcode(std::span<const std::byte> jpeg, std::vector<std::byte>& out);
 
   const TranscodeParams& params() const noexcept;

@@ -443,6 +443,8 @@ typedef struct zerorun_transcode_params {
   int64_t max_pixels;       /* 0: 2^27 */
   int64_t max_header_bytes; /* 0: 64 MiB */
   int32_t instruction_set;  /* ZERORUN_INSTRUCTION_SET_... */
+  int32_t backend;          /* ZERORUN_BACKEND_... */
+  int32_t device;           /* CUDA device index */
 } zerorun_transcode_params;
 
 typedef struct zerorun_transcode_report {
@@ -451,6 +453,7 @@ typedef struct zerorun_transcode_report {
   int32_t unchanged;            /* not 0: the stream is what it was */
   int32_t width, height;        /* of the new stream */
   zerorun_status first_problem; /* an oddity; ZERORUN_OK: none */
+  int32_t of_gpu;               /* not 0: a GPU coded the scan */
 } zerorun_transcode_report;
 
 typedef struct zerorun_transcoder zerorun_transcoder;

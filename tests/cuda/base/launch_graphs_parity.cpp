@@ -6,7 +6,7 @@
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/base/launch_chain.hpp"
+#include "cuda/base/launch_graphs.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 #include "tests/cuda/base/other_capture.hpp"
 #include "tests/cuda/device_array.hpp"

@@ -12,8 +12,7 @@
 #include <span>
 #include <thread>
 
-#include "tests/cuda/break_device.hpp"
-#include "tests/cuda/late_word.hpp"
+#include "tests/cuda/test_kernels.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace zerorun::test {

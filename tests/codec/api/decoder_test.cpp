@@ -159,19 +159,5 @@ TEST(DecoderReportTest, ConcealedBlocksRepeatTheLastDc) {
   EXPECT_EQ(cut[0].samples, whole[0].samples);
 }
 
-TEST(DecoderObject, MovesAndKeepsItsParams) {
-  DecodeParams params;
-  params.strict = true;
-  params.upsampling = ChromaUpsampling::nearest;
-  Decoder decoder = cpu_decoder(params);
-  Decoder moved = std::move(decoder);
-  EXPECT_TRUE(moved.params().strict);
-  EXPECT_EQ(moved.params().upsampling, ChromaUpsampling::nearest);
-  EXPECT_EQ(moved.backend(), Backend::cpu);
-  Frame frame;
-  EXPECT_TRUE(
-      moved.decode(encoded(PixelFormat::yuv420p, 10, 10), PixelFormat::rgb24, frame).is_ok());
-}
-
 }  // namespace
 }  // namespace zerorun::test

@@ -41,11 +41,10 @@ constexpr ZigzagShuffles make_zigzag_shuffles() {
 }
 inline constexpr ZigzagShuffles kZigzagShuffles = make_zigzag_shuffles();
 
-/// fdct8() of arith/dct8.hpp in 16 bits; test: FastTransform.ForwardEqualsTheReference. No sum
-/// overflows: samples of -128..127 give at most 2^12 after the first pass, whose eightfold sum is
-/// 2^15 only as -2^15. With kWide samples may be kMostOvershoot further from 0 (test:
-/// FastTransform. OvershootEqualsTheReference), which gives 5088 after the first pass; of the
-/// second only the sums of eight need more than 16 bits.
+/// fdct8() of arith/dct8.hpp in 16 bits; test: FastEncode.HardBlocks. No sum overflows: samples of
+/// -128..127 give at most 2^12 after the first pass, whose eightfold sum is 2^15 only as -2^15.
+/// With kWide samples may be kMostOvershoot further from 0 (test: Overshoot.RangesHold), which
+/// gives 5088 after the first pass; of the second only the sums of eight need more than 16 bits.
 template <int kPass, bool kWide = false>
 HWY_INLINE void fdct16(V16 (&v)[8]) {
   constexpr int kShift = kPass == 1 ? kConstBits - kPass1Bits : kConstBits + kPass1Bits;

@@ -20,7 +20,7 @@
 namespace zerorun::fast {
 
 /// byte_unstuff in pieces of the data, for several threads. It equals byte_unstuff_cpu(); test:
-/// Unstuffer.AnyDataInAnyNumberOfPieces.
+/// FastParts and FastDamage, with pieces of one byte.
 ///
 /// cut(), unstuff() for each job, join(), and move() for each job but the first, whose bytes lie
 /// where they belong. Keeps its memory from scan to scan.

@@ -14,8 +14,8 @@
 #include <cuda_runtime_api.h>
 
 #include "codec/base/device_spans.hpp"
+#include "tests/support/capi.hpp"
 #include "zerorun/cuda.hpp"
-#include "zerorun/zerorun.h"
 
 namespace zerorun {
 namespace {
@@ -36,12 +36,6 @@ template <typename T>
 T value(Result<T> result) {
   check(result.status());
   return std::move(*result);
-}
-template <typename T>
-T sized() {
-  T made{};
-  made.struct_size = sizeof made;
-  return made;
 }
 template <typename T>
 T* on_device(std::size_t count) {
@@ -159,19 +153,12 @@ void run(const std::vector<std::byte>& photo, std::size_t count) {
     settle();
   });
 
-  auto c_encode = sized<zerorun_encode_params>();
-  auto c_decode = sized<zerorun_decode_params>();
+  auto c_encode = test::sized<zerorun_encode_params>();
+  auto c_decode = test::sized<zerorun_decode_params>();
   c_encode.backend = c_decode.backend = ZERORUN_BACKEND_CUDA;
-  auto c_there = sized<zerorun_frame>(), c_pinned = c_there, c_decoded = c_there,
-       c_decoded_there = c_there;
-  const auto fill = [](const FrameView& view, zerorun_frame& to) {
-    to.format = ZERORUN_RGB24, to.width = view.width, to.height = view.height;
-    to.data[0] = view.data[0], to.stride_bytes[0] = view.stride_bytes[0];
-  };
-  fill(there, c_there);
-  fill(pinned.view(), c_pinned);
-  fill(decoded.view(), c_decoded);
-  fill(decoded_there, c_decoded_there);
+  const zerorun_frame c_there = test::to_c(there), c_pinned = test::to_c(pinned.view()),
+                      c_decoded = test::to_c(decoded.view()),
+                      c_decoded_there = test::to_c(decoded_there);
   const std::vector<const zerorun_frame*> c_frames(count, &c_there);
   zerorun_encoder* c_encoder = nullptr;
   zerorun_decoder* c_decoder = nullptr;

@@ -86,10 +86,7 @@ TEST_F(AsyncParity, GivesTheSamplesAndReportsOfTheCpuInOrder) {
       streams.push_back(std::move(damaged));
     }
   }
-  DecodeParams on_cpu;
-  on_cpu.backend = Backend::cpu;
-  auto cpu = Decoder::create(on_cpu);
-  ASSERT_TRUE(cpu.is_ok()) << cpu.status().message();
+  Decoder cpu = cpu_decoder();
   AsyncDecodeParams params;
   params.decode.backend = Backend::cuda;
   auto decoder = AsyncDecoder::create(params);
@@ -118,7 +115,7 @@ TEST_F(AsyncParity, GivesTheSamplesAndReportsOfTheCpuInOrder) {
     ASSERT_TRUE(out.status.is_ok()) << out.status.message();
     ASSERT_EQ(out.tag, got);
     EXPECT_EQ(out.frame.memory(), HostMemory::pinned);
-    const auto report = cpu->decode(streams[got % streams.size()], formats[got % 3], expected);
+    const auto report = cpu.decode(streams[got % streams.size()], formats[got % 3], expected);
     ASSERT_TRUE(report.is_ok()) << report.status().message();
     EXPECT_EQ(out.report.bytes_consumed, report->bytes_consumed);
     EXPECT_EQ(out.report.concealed_intervals, report->concealed_intervals);
@@ -132,31 +129,24 @@ TEST_F(AsyncParity, GivesTheSamplesAndReportsOfTheCpuInOrder) {
   }
 }
 
-TEST_F(AsyncParity, DecoderCanBeDestroyedWithImagesInFlight) {
-  const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 640, 360, 1);
-  const Bytes jpeg = encoded_at(frame.view(), {}, 90);
+/// With none to eight frames or images in flight.
+template <typename Coder, typename Params, typename Input>
+void destroy_in_flight(const Params& params, const Input& input) {
   for (int submitted = 0; submitted <= 8; ++submitted) {
-    AsyncDecodeParams params;
-    params.decode.backend = Backend::cuda;
-    auto decoder = AsyncDecoder::create(params);
-    ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
-    for (int i = 0; i < submitted; ++i) {
-      ASSERT_TRUE(decoder->submit(jpeg).is_ok());
-    }
+    auto coder = make_coder<Coder>(params);
+    ASSERT_TRUE(coder);
+    for (int i = 0; i < submitted; ++i) ASSERT_TRUE(coder->submit(input).is_ok());
   }
 }
 
-TEST_F(AsyncParity, CanBeDestroyedWithFramesInFlight) {
+TEST_F(AsyncParity, CodersCanBeDestroyedWithFramesInFlight) {
   const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 640, 360, 1);
-  for (int submitted = 0; submitted <= 8; ++submitted) {
-    AsyncEncodeParams params;
-    params.encode.backend = Backend::cuda;
-    auto encoder = AsyncEncoder::create(params);
-    ASSERT_TRUE(encoder.is_ok()) << encoder.status().message();
-    for (int i = 0; i < submitted; ++i) {
-      ASSERT_TRUE(encoder->submit(frame.view()).is_ok());
-    }
-  }
+  AsyncEncodeParams encode;
+  encode.encode.backend = Backend::cuda;
+  destroy_in_flight<AsyncEncoder>(encode, frame.view());
+  AsyncDecodeParams decode;
+  decode.decode.backend = Backend::cuda;
+  destroy_in_flight<AsyncDecoder>(decode, encoded_on_cpu(frame.view()));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cuda/base/memory.hpp"
-#include "tests/cuda/device_twin.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/support/capi.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
@@ -32,28 +32,23 @@ Bytes to_bytes(const std::vector<std::uint8_t>& from) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// Ends with the test.
-struct DeviceEncoderHandle {
-  explicit DeviceEncoderHandle(
-      const zerorun_encode_params& params = sized<zerorun_encode_params>()) {
-    auto error = sized<zerorun_error>();
-    EXPECT_EQ(zerorun_device_encoder_create(&params, &handle, &error), ZERORUN_OK) << error.message;
-  }
-  ~DeviceEncoderHandle() { zerorun_device_encoder_destroy(handle); }
-  DeviceEncoderHandle(const DeviceEncoderHandle&) = delete;
-  DeviceEncoderHandle& operator=(const DeviceEncoderHandle&) = delete;
+using DeviceEncoderHandle = Handle<zerorun_device_encoder, zerorun_device_encoder_destroy>;
+using DeviceDecoderHandle = Handle<zerorun_device_decoder, zerorun_device_decoder_destroy>;
 
-  zerorun_device_encoder* handle = nullptr;
-};
-
-using DeviceDecoderHandle =
-    std::unique_ptr<zerorun_device_decoder, decltype(&zerorun_device_decoder_destroy)>;
-DeviceDecoderHandle make_device_decoder() {
-  const auto params = sized<zerorun_decode_params>();
+/// With default parameters.
+template <typename Handle, typename Params>
+Handle made_by(zerorun_status (*create)(const Params*, typename Handle::pointer*, zerorun_error*)) {
+  const auto params = sized<Params>();
   auto error = sized<zerorun_error>();
-  zerorun_device_decoder* handle = nullptr;
-  EXPECT_EQ(zerorun_device_decoder_create(&params, &handle, &error), ZERORUN_OK) << error.message;
-  return {handle, zerorun_device_decoder_destroy};
+  typename Handle::pointer handle = nullptr;
+  EXPECT_EQ(create(&params, &handle, &error), ZERORUN_OK) << error.message;
+  return Handle(handle);
+}
+DeviceEncoderHandle make_device_encoder() {
+  return made_by<DeviceEncoderHandle>(zerorun_device_encoder_create);
+}
+DeviceDecoderHandle make_device_decoder() {
+  return made_by<DeviceDecoderHandle>(zerorun_device_decoder_create);
 }
 
 using testing::HasSubstr;
@@ -86,9 +81,9 @@ TEST_F(CApiParity, BatchesGoToTheHost) {
   }
   const zerorun_frame* const views[] = {&frames[0], &frames[1], &frames[2]};
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  DeviceEncoderHandle encoder;
+  const DeviceEncoderHandle encoder = make_device_encoder();
   const auto encode = [&](zerorun_stream_memory give) {
-    return zerorun_device_encoder_encode_to_host(encoder.handle, 3, views, give, &streams, nullptr);
+    return zerorun_device_encoder_encode_to_host(encoder.get(), 3, views, give, &streams, nullptr);
   };
   ASSERT_EQ(encode(memory), ZERORUN_OK);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(to_bytes(streams.found[i]), expected[i]);
@@ -115,7 +110,7 @@ TEST_F(CApiParity, DestroyWaitsForWhatWasEnqueued) {
   }
   GuardedBuffer<std::size_t> sizes(Memory::device, kFrames);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  zerorun_device_encoder* encoder = nullptr;
+  zerorun_device_encoder* encoder = nullptr;  // without parameters
   ASSERT_EQ(zerorun_device_encoder_create(nullptr, &encoder, nullptr), ZERORUN_OK);
   for (std::size_t i = 0; i < kFrames; ++i) {
     const zerorun_frame frame = to_c(on_device[i]->view());
@@ -135,16 +130,13 @@ TEST_F(CApiParity, DecodesFromTheHostAndFromTheDevice) {
   const Bytes jpeg =
       encoded_on_cpu(make_frame(Content::photo, PixelFormat::rgb24, 151, 99, 4).view());
   const GuardedBuffer<std::byte> device_jpeg(Memory::device, std::span<const std::byte>(jpeg), 1);
-  DecodeParams on_cpu;
-  on_cpu.backend = Backend::cpu;
-  auto cpu = Decoder::create(on_cpu);
-  ASSERT_TRUE(cpu);
+  Decoder cpu = cpu_decoder();
   const DeviceDecoderHandle decoder = make_device_decoder();
   for (const Layout layout : kLayouts)
     for (const bool from_device : {false, true}) {
       SCOPED_TRACE(testing::Message() << "layout " << static_cast<int>(layout) << from_device);
       TestFrame wanted(PixelFormat::yuv420p, 151, 99, layout), found = wanted;
-      const auto expected = cpu->decode(jpeg, wanted.view());
+      const auto expected = cpu.decode(jpeg, wanted.view());
       ASSERT_TRUE(expected);
       DeviceTwin on_device(found);
       const zerorun_frame out = to_c(on_device.view());
@@ -168,12 +160,12 @@ TEST_F(CApiParity, BadCallsOfTheEncoderAreErrors) {
   const zerorun_frame good = to_c(on_device.view());
   GuardedBuffer<std::uint8_t> out(Memory::device, 10000);
   GuardedBuffer<std::size_t> size(Memory::device, 1);
-  DeviceEncoderHandle encoder;
+  const DeviceEncoderHandle encoder = make_device_encoder();
   const auto encode = [&](const zerorun_frame* given, std::uint8_t* to, std::size_t* size_to) {
     const zerorun_status status =
-        zerorun_device_encoder_encode(encoder.handle, given, to, out.size(), size_to, nullptr);
-    EXPECT_EQ(zerorun_device_encoder_error(encoder.handle)->code, status);
-    EXPECT_GT(std::strlen(zerorun_device_encoder_error(encoder.handle)->message), 10u);
+        zerorun_device_encoder_encode(encoder.get(), given, to, out.size(), size_to, nullptr);
+    EXPECT_EQ(zerorun_device_encoder_error(encoder.get())->code, status);
+    EXPECT_GT(std::strlen(zerorun_device_encoder_error(encoder.get())->message), 10u);
     return status;
   };
   EXPECT_EQ(encode(nullptr, out.data(), size.data()), ZERORUN_INVALID_ARGUMENT);
@@ -182,7 +174,7 @@ TEST_F(CApiParity, BadCallsOfTheEncoderAreErrors) {
   zerorun_frame bad = good;
   bad.data[2] = nullptr;
   EXPECT_EQ(encode(&bad, out.data(), size.data()), ZERORUN_INVALID_FRAME);
-  EXPECT_THAT(zerorun_device_encoder_error(encoder.handle)->message, HasSubstr("plane 2 is null"));
+  EXPECT_THAT(zerorun_device_encoder_error(encoder.get())->message, HasSubstr("plane 2 is null"));
   EXPECT_EQ(
       zerorun_device_encoder_encode(nullptr, &good, out.data(), out.size(), size.data(), nullptr),
       ZERORUN_INVALID_ARGUMENT);
@@ -190,13 +182,13 @@ TEST_F(CApiParity, BadCallsOfTheEncoderAreErrors) {
   zerorun_device_encoder_destroy(nullptr);
 
   EXPECT_EQ(out.to_host(), std::vector<std::uint8_t>(out.size(), kPoison));  // nothing was written
-  EXPECT_EQ(zerorun_device_encoder_encode(encoder.handle, &good, out.data(), out.size(),
-                                          size.data(), nullptr),
+  EXPECT_EQ(zerorun_device_encoder_encode(encoder.get(), &good, out.data(), out.size(), size.data(),
+                                          nullptr),
             ZERORUN_OK);  // still works
   Bytes jpeg = to_bytes(out.to_host());
   jpeg.resize(size.to_host()[0]);
   EXPECT_EQ(jpeg, encoded_on_cpu(frame.view()));
-  EXPECT_EQ(zerorun_device_encoder_error(encoder.handle)->code, ZERORUN_OK);
+  EXPECT_EQ(zerorun_device_encoder_error(encoder.get())->code, ZERORUN_OK);
 }
 
 TEST_F(CApiParity, BadCallsOfTheDecoderAreErrors) {

@@ -6,14 +6,15 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/pipeline/encode_setup.hpp"
+#include "cuda/encode/frame_encoder.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/stages/staged_encoder.hpp"
-#include "tests/cuda/device_array.hpp"
-#include "tests/cuda/device_frame.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
@@ -209,14 +210,11 @@ std::vector<std::filesystem::path> photo_paths() {
 
 TEST_F(PipelineParity, Photos) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
-  DecodeParams decode;
-  decode.backend = Backend::cpu;
-  auto decoder = Decoder::create(decode);
-  ASSERT_TRUE(decoder);
+  Decoder decoder = cpu_decoder();
   std::size_t photos = 0;
   for (const std::filesystem::path& path : photo_paths()) {
     Frame frame;
-    if (!decoder->decode(read_file(path), PixelFormat::yuv420p, frame)) continue;
+    if (!decoder.decode(read_file(path), PixelFormat::yuv420p, frame)) continue;
     SCOPED_TRACE(path);
     ++photos;
     for (const HuffmanTables tables : kTables) {
@@ -325,19 +323,15 @@ TEST_F(PipelineParity, DeviceFramesAndStreams) {
     EncodeParams params;
     params.huffman = tables;
     params.segments = {{0xFE, {'h', 'i'}}};
-    auto device_encoder = DeviceEncoder::create(params);
-    ASSERT_TRUE(device_encoder) << device_encoder.status().message();
-    EncodeParams on_host = params;
-    on_host.backend = Backend::cpu;
-    auto encoder = Encoder::create(on_host);
-    ASSERT_TRUE(encoder);
+    auto device_encoder = make_coder<DeviceEncoder>(params);
+    ASSERT_TRUE(device_encoder);
+    Encoder encoder = cpu_encoder(params);
     int turn = 0;
     for (const PixelFormat format : kAllFormats)
       for (const int width : {1, 37, 320}) {
         SCOPED_TRACE(testing::Message() << name(format) << ", width " << width);
         const TestFrame frame = make_frame(Content::photo, format, width, 61, 2);
-        std::vector<std::byte> expected;
-        ASSERT_TRUE(encoder->encode(frame.view(), expected));
+        const std::vector<std::byte> expected = encoded_by(encoder, frame.view());
         DeviceFrame on_device(frame);
         const std::size_t capacities[] = {0, 2, 100, expected.size() - 1};
         const std::size_t capacity = capacities[turn % 4];
@@ -357,17 +351,13 @@ TEST_F(PipelineParity, DeviceFramesAndStreams) {
 
 TEST_F(PipelineParity, DeviceFramesIntoPinnedHostMemory) {
   auto device_encoder = DeviceEncoder::create({});
-  EncodeParams on_host;
-  on_host.backend = Backend::cpu;
-  auto encoder = Encoder::create(on_host);
-  ASSERT_TRUE(device_encoder && encoder);
+  ASSERT_TRUE(device_encoder);
   PinnedBuffer<std::byte> out;
   PinnedBuffer<std::size_t> size;
   ASSERT_TRUE(size.reserve(1));
   for (const Content content : kContents) {
     const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 333, 222, 6);
-    std::vector<std::byte> expected;
-    ASSERT_TRUE(encoder->encode(frame.view(), expected));
+    const std::vector<std::byte> expected = encoded_on_cpu(frame.view());
     ASSERT_TRUE(out.reserve(static_cast<std::int64_t>(expected.size() + 1)));
     for (const std::size_t skew : {0u, 1u}) {
       DeviceFrame on_device(frame);
@@ -376,6 +366,64 @@ TEST_F(PipelineParity, DeviceFramesIntoPinnedHostMemory) {
       ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
       ASSERT_EQ(*size.data(), expected.size());
       ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out.data() + skew));
+    }
+  }
+}
+
+/// A FrameEncoder and memory for its output.
+class Coder {
+ public:
+  explicit Coder(const EncodeSetup& setup) : setup_(setup), out_(1 << 20), size_(1) {}
+
+  Status enqueue(const DeviceFrame& frame, const StepProbe& probe) {
+    return encoder_.enqueue(setup_, frame.view, {out_.data(), 1 << 20, size_.data()}, nullptr,
+                            probe);
+  }
+
+  /// Scan of the frame; empty after an error.
+  std::vector<std::uint8_t> scan_of(const DeviceFrame& frame, const StepProbe& probe = {}) {
+    const Status status = enqueue(frame, probe);
+    EXPECT_TRUE(status) << status.message();
+    if (!status) return {};
+    auto bytes = out_.to_host();
+    bytes.resize(size_.to_host()[0]);
+    return bytes;
+  }
+
+ private:
+  const EncodeSetup setup_;
+  FrameEncoder encoder_;
+  DeviceArray<std::uint8_t> out_;
+  DeviceArray<std::uint64_t> size_;
+};
+
+/// A frame that fails half-way while it is enqueued does not change the next one.
+TEST_F(PipelineParity, AfterHalfAFrameTheNextIsAsEver) {
+  constexpr PixelFormat kFormat = PixelFormat::rgb24;
+  constexpr int kWidth = 320, kHeight = 200;
+  for (const HuffmanTables tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+    EncodeParams params;
+    params.huffman = tables;
+    const auto setup = make_encode_setup(params, kFormat, kWidth, kHeight);
+    ASSERT_TRUE(setup) << setup.status().message();
+    const DeviceFrame photo(make_frame(Content::photo, kFormat, kWidth, kHeight, 1));
+    const DeviceFrame noise(make_frame(Content::noise, kFormat, kWidth, kHeight, 2));
+    Coder coder(*setup);
+    std::vector<std::string> steps;
+    const auto expected = coder.scan_of(photo, [&](const char* step) {
+      steps.emplace_back(step);
+      return Status::ok();
+    });
+    ASSERT_FALSE(expected.empty());
+    ASSERT_GE(steps.size(), 4u);
+    for (const std::string& failing : steps) {
+      SCOPED_TRACE("failure before \"" + failing + "\"");
+      const Status status = coder.enqueue(noise, [&](const char* step) {
+        return step == failing ? Status(Errc::device_failure) : Status::ok();
+      });
+      ASSERT_EQ(status.code(), Errc::device_failure);
+      ASSERT_TRUE(coder.scan_of(photo) == expected);
+      ASSERT_TRUE(coder.scan_of(photo) == expected);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cuda/decode/mutations.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
@@ -19,13 +20,8 @@
 namespace zerorun::test {
 namespace {
 
-Bytes stream_of(Content content, int width, int height, EncodeParams params) {
-  params.backend = Backend::cpu;
-  const TestFrame frame = make_frame(content, PixelFormat::rgb24, width, height, 7);
-  auto encoder = Encoder::create(params);
-  Bytes jpeg;
-  EXPECT_TRUE(encoder && encoder->encode(frame.view(), jpeg));
-  return jpeg;
+Bytes stream_of(Content content, int width, int height, const EncodeParams& params) {
+  return encoded_on_cpu(make_frame(content, PixelFormat::rgb24, width, height, 7).view(), params);
 }
 
 /// The stream says that the picture is smaller than it was coded, so that its last blocks become

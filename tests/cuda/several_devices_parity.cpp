@@ -8,7 +8,8 @@
 
 #include "codec/base/cuda_device.hpp"
 #include "codec/base/frame_distance.hpp"
-#include "tests/cuda/break_device.hpp"
+#include "tests/cuda/test_kernels.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
@@ -30,17 +31,8 @@ class SeveralDevices : public testing::Test {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       frames_.push_back(make_frame(Content::photo, PixelFormat::yuv420p,
                                    640 + 16 * static_cast<int>(seed), 360, seed));
-      streams_.push_back(on_cpu(frames_.back()));
+      streams_.push_back(encoded_on_cpu(frames_.back().view()));
     }
-  }
-
-  static Bytes on_cpu(const TestFrame& frame) {
-    EncodeParams params;
-    params.backend = Backend::cpu;
-    auto encoder = Encoder::create(params);
-    Bytes out;
-    EXPECT_TRUE(encoder->encode(frame.view(), out).is_ok());
-    return out;
   }
 
   const TestFrame& frame(std::size_t n) const { return frames_[n % frames_.size()]; }
@@ -77,11 +69,9 @@ class SeveralDevices : public testing::Test {
 
   std::set<int> decode_all(AsyncDecoder& decoder) const {
     std::vector<Frame> wanted(frames_.size());
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    auto alone = Decoder::create(params);
+    Decoder alone = cpu_decoder();
     for (std::size_t i = 0; i < frames_.size(); ++i)
-      EXPECT_TRUE(alone->decode(streams_[i], PixelFormat::yuv420p, wanted[i]).is_ok());
+      EXPECT_TRUE(alone.decode(streams_[i], PixelFormat::yuv420p, wanted[i]).is_ok());
     return run_all<DecodedFrame>(
         decoder, [&](std::size_t n) { return decoder.submit(stream(n)); },
         [&](const DecodedFrame& out, std::size_t n) {
@@ -91,21 +81,17 @@ class SeveralDevices : public testing::Test {
         });
   }
 
-  static AsyncEncoder encoder_on(const std::vector<int>& devices) {
+  static AsyncEncoder encoder_on(const std::vector<int>& devices, Backend backend = Backend::cuda) {
     AsyncEncodeParams params;
-    params.encode.backend = Backend::cuda;
+    params.encode.backend = backend;
     params.devices = devices;
-    auto encoder = AsyncEncoder::create(params);
-    EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
-    return *std::move(encoder);
+    return make_coder<AsyncEncoder>(params).value();
   }
   static AsyncDecoder decoder_on(const std::vector<int>& devices) {
     AsyncDecodeParams params;
     params.decode.backend = Backend::cuda;
     params.devices = devices;
-    auto decoder = AsyncDecoder::create(params);
-    EXPECT_TRUE(decoder.is_ok()) << decoder.status().message();
-    return *std::move(decoder);
+    return make_coder<AsyncDecoder>(params).value();
   }
 
   static std::vector<int> lost(const std::vector<LostDevice>& devices) {
@@ -117,22 +103,18 @@ class SeveralDevices : public testing::Test {
   /// Encodes all frames and breaks the device after a third. Gives how many came back; each of them
   /// has the right bytes or the error of a device.
   int encode_and_break(Backend backend, int broken) const {
-    AsyncEncodeParams params;
-    params.encode.backend = backend;
-    params.devices = {0, 1};
-    auto encoder = AsyncEncoder::create(params);
-    EXPECT_TRUE(encoder.is_ok()) << encoder.status().message();
+    AsyncEncoder encoder = encoder_on({0, 1}, backend);
     EncodedFrame out;
     int sent = 0, right = 0;
     for (int got = 0; got < kFrames;) {
-      if (sent < kFrames && encoder->in_flight() < encoder->depth()) {
+      if (sent < kFrames && encoder.in_flight() < encoder.depth()) {
         if (sent == kFrames / 3) {
           EXPECT_TRUE(break_device(broken));
         }
-        EXPECT_TRUE(encoder->submit(frame(static_cast<std::size_t>(sent++)).view()).is_ok());
+        EXPECT_TRUE(encoder.submit(frame(static_cast<std::size_t>(sent++)).view()).is_ok());
         continue;
       }
-      EXPECT_EQ(encoder->receive(out, true), Received::frame);
+      EXPECT_EQ(encoder.receive(out, true), Received::frame);
       EXPECT_EQ(out.number, got);
       const auto& wanted = stream(static_cast<std::size_t>(got++));
       if (out.status) {

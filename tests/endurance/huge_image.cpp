@@ -51,8 +51,7 @@ int largest_difference(const ConstFrameView& a, const ConstFrameView& b) {
 }
 
 bool same_by_c(const FrameView& view, Backend backend, std::span<const std::byte> expected) {
-  zerorun_encode_params params{};
-  params.struct_size = sizeof params;
+  auto params = test::sized<zerorun_encode_params>();
   params.backend = backend == Backend::cpu ? ZERORUN_BACKEND_CPU : ZERORUN_BACKEND_CUDA;
   const zerorun_frame frame = test::to_c(view);
   zerorun_encoder* encoder = nullptr;

@@ -180,8 +180,7 @@ Status Load::decode_in_flight() {
 }
 
 void Load::encode_by_c() {
-  zerorun_encode_params params{};
-  params.struct_size = sizeof params;
+  auto params = test::sized<zerorun_encode_params>();
   params.backend = backend_ == Backend::cpu ? ZERORUN_BACKEND_CPU : ZERORUN_BACKEND_CUDA;
   params.threads = 1;
   params.quality = pick(1, 100);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz_check.hpp"
-#include "zerorun/zerorun.h"
+#include "tests/support/capi.hpp"
 
 namespace zerorun::fuzz {
 namespace {
@@ -81,8 +81,7 @@ class Session {
     expect(status, encoder_ != nullptr);
   }
   void make_decoder() {
-    zerorun_decode_params params{};
-    params.struct_size = sizeof params;
+    auto params = test::sized<zerorun_decode_params>();
     params.backend = ZERORUN_BACKEND_CPU;
     params.threads = script_.choice(3);
     params.strict = script_.choice(2);
@@ -94,8 +93,7 @@ class Session {
   }
   void make_async() {
     const zerorun_encode_params params = encode_params();
-    zerorun_async_params async{};
-    async.struct_size = sizeof async;
+    auto async = test::sized<zerorun_async_params>();
     async.lanes = script_.choice(3);
     async.depth = script_.choice(4);
     zerorun_async_encoder_destroy(std::exchange(async_, nullptr));
@@ -123,9 +121,8 @@ class Session {
   }
   void decode() {
     if (decoder_ == nullptr) return;
-    zerorun_frame frame{};
-    frame.struct_size = sizeof frame;
-    zerorun_decode_report report = new_report();
+    auto frame = test::sized<zerorun_frame>();
+    auto report = test::sized<zerorun_decode_report>();
     if (zerorun_decoder_decode(decoder_, stream_.data(), stream_.size(), script_.choice(17), &frame,
                                &report) != ZERORUN_OK)
       return said(zerorun_decoder_error(decoder_));
@@ -134,7 +131,7 @@ class Session {
   void decode_to() {
     if (decoder_ == nullptr) return;
     const zerorun_frame frame = picture();
-    zerorun_decode_report report = new_report();
+    auto report = test::sized<zerorun_decode_report>();
     (void)zerorun_decoder_decode_to(decoder_, stream_.data(), stream_.size(), &frame, &report);
   }
   void submit() {
@@ -145,13 +142,11 @@ class Session {
   /// Waits only if a frame is in flight.
   void receive() {
     if (async_ == nullptr) return;
-    zerorun_encoded out{};
-    out.struct_size = sizeof out;
+    auto out = test::sized<zerorun_encoded>();
     (void)zerorun_async_encoder_receive(async_, zerorun_async_encoder_in_flight(async_) > 0, &out);
   }
   void inspect_stream() {
-    zerorun_info info{};
-    info.struct_size = sizeof info;
+    auto info = test::sized<zerorun_info>();
     if (zerorun_inspect(stream_.data(), stream_.size(), &info, &error_) != ZERORUN_OK)
       return said(&error_);
     check(info.width > 0 && info.height > 0 && info.header_bytes <= stream_.size(), "a header");
@@ -164,8 +159,7 @@ class Session {
   }
 
   zerorun_encode_params encode_params() {
-    zerorun_encode_params params{};
-    params.struct_size = sizeof params;
+    auto params = test::sized<zerorun_encode_params>();
     params.backend = ZERORUN_BACKEND_CPU;
     params.quality = script_.choice(101);
     params.subsampling = script_.choice(7);
@@ -180,8 +174,7 @@ class Session {
   }
   /// Memory that every format of these sizes fits in; the struct may lie about nothing else.
   zerorun_frame picture() {
-    zerorun_frame frame{};
-    frame.struct_size = sizeof frame;
+    auto frame = test::sized<zerorun_frame>();
     frame.format = script_.choice(17);
     frame.width = script_.byte() % (kMostEdge + 1);
     frame.height = script_.byte() % (kMostEdge + 1);
@@ -190,11 +183,6 @@ class Session {
       frame.stride_bytes[p] = 4 * kMostEdge;
     }
     return frame;
-  }
-  static zerorun_decode_report new_report() {
-    zerorun_decode_report report{};
-    report.struct_size = sizeof report;
-    return report;
   }
   const zerorun_error* encoder_error() const { return zerorun_encoder_error(encoder_); }
   void said(const zerorun_error* error) const {
@@ -208,11 +196,7 @@ class Session {
 
   Script& script_;
   std::vector<std::uint8_t> samples_, stream_;
-  zerorun_error error_ = [] {
-    zerorun_error error{};
-    error.struct_size = sizeof error;
-    return error;
-  }();
+  zerorun_error error_ = test::sized<zerorun_error>();
   zerorun_encoder* encoder_ = nullptr;
   zerorun_decoder* decoder_ = nullptr;
   zerorun_async_encoder* async_ = nullptr;

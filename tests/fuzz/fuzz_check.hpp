@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +47,24 @@ inline std::span<const std::byte> stream(const std::uint8_t* data, std::size_t s
 inline bool same(const DecodeReport& a, const DecodeReport& b) {
   return a.bytes_consumed == b.bytes_consumed && a.intervals == b.intervals &&
          a.concealed_intervals == b.concealed_intervals && a.first_problem == b.first_problem;
+}
+
+using Coefficients = std::vector<ComponentCoefficients>;
+
+/// Nothing if the stream is refused or damaged.
+inline std::optional<Coefficients> coefficients(std::span<const std::byte> jpeg) {
+  static Decoder decoder = *Decoder::create(quick_params(1));
+  Coefficients out;
+  const auto report = decoder.decode_coefficients(jpeg, out);
+  if (!report || report->is_concealed()) return std::nullopt;
+  return out;
+}
+
+inline bool are_equal(const std::optional<Coefficients>& a, const std::optional<Coefficients>& b) {
+  const auto same = [](const ComponentCoefficients& x, const ComponentCoefficients& y) {
+    return x.blocks_wide == y.blocks_wide && x.values == y.values;
+  };
+  return a.has_value() == b.has_value() && (!a || std::ranges::equal(*a, *b, same));
 }
 
 /// A frame in one piece of memory of exactly its size.

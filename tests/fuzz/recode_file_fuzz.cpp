@@ -95,24 +95,6 @@ std::optional<std::vector<Span>> further_pictures(Span file) {
   return pictures;
 }
 
-using Coefficients = std::vector<ComponentCoefficients>;
-
-/// Nothing if the stream is refused or damaged.
-std::optional<Coefficients> coefficients(Span jpeg) {
-  static Decoder decoder = *Decoder::create(quick_params(1));
-  Coefficients out;
-  const auto report = decoder.decode_coefficients(jpeg, out);
-  if (!report || report->is_concealed()) return std::nullopt;
-  return out;
-}
-
-bool are_equal(const std::optional<Coefficients>& a, const std::optional<Coefficients>& b) {
-  const auto same = [](const ComponentCoefficients& x, const ComponentCoefficients& y) {
-    return x.blocks_wide == y.blocks_wide && x.values == y.values;
-  };
-  return a.has_value() == b.has_value() && (!a || std::ranges::equal(*a, *b, same));
-}
-
 void check_file(Span file, const TranscodeParams& params) {
   auto transcoder = *Transcoder::create(params);
   Bytes made, again, first;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tests/cuda/decode/staged_scan.hpp"
 #include "tests/cuda/decode/host_chunk.hpp"
 #include "tests/fuzz/fuzz_check.hpp"
 

@@ -111,25 +111,22 @@ void compare_pixels(std::span<const std::byte> jpeg, PixelFormat format, bool fa
   Pixels theirs;
   const LibjpegVerdict verdict =
       libjpeg_pixels(jpeg, gray ? PixelOutput::gray : PixelOutput::rgb, fancy, theirs);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.threads = threads;
-  params.upsampling = fancy ? ChromaUpsampling::fancy : ChromaUpsampling::nearest;
-  auto decoder = Decoder::create(params);
-  ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
+  Decoder decoder =
+      cpu_decoder({.upsampling = fancy ? ChromaUpsampling::fancy : ChromaUpsampling::nearest,
+                   .threads = threads});
   if (!verdict.delivered) {
     const auto info = inspect(jpeg);
     ASSERT_TRUE(info.is_ok()) << info.status().message();
     ASSERT_EQ(format, PixelFormat::rgb24) << verdict.text;
     TestFrame frame(format, info->width, info->height, Layout::padded);
-    expect_report(decoder->decode(jpeg, frame.view()), expectation);
+    expect_report(decoder.decode(jpeg, frame.view()), expectation);
     std::vector<ComponentPlane> planes;
     ASSERT_TRUE(libjpeg_planes(jpeg, planes).delivered);
     expect_nearest_rgb(frame, planes, *info);
     return;
   }
   TestFrame frame(format, theirs.width, theirs.height, Layout::padded);
-  const auto report = decoder->decode(jpeg, frame.view());
+  const auto report = decoder.decode(jpeg, frame.view());
   expect_report(report, expectation);
   EXPECT_TRUE(same_pixels(frame, theirs, gray ? 1 : 3));
 }
@@ -164,17 +161,14 @@ void compare_inks(std::span<const std::byte> jpeg, bool fancy, int threads,
   if (!libjpeg_pixels(jpeg, PixelOutput::cmyk, fancy, theirs).delivered) return;  // no such filter
   for (const InstructionSet set : instruction_sets()) {
     SCOPED_TRACE(std::string(name(set)) + (fancy ? ", fancy" : ", nearest"));
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    params.threads = threads;
-    params.instruction_set = set;
-    params.upsampling = fancy ? ChromaUpsampling::fancy : ChromaUpsampling::nearest;
-    auto decoder = Decoder::create(params);
-    ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
+    Decoder decoder =
+        cpu_decoder({.upsampling = fancy ? ChromaUpsampling::fancy : ChromaUpsampling::nearest,
+                     .threads = threads,
+                     .instruction_set = set});
     TestFrame inks(PixelFormat::cmyk32, theirs.width, theirs.height, Layout::padded);
-    expect_report(decoder->decode(jpeg, inks.view()), expectation);
+    expect_report(decoder.decode(jpeg, inks.view()), expectation);
     ASSERT_TRUE(same_pixels(inks, theirs, 4));
-    ASSERT_NO_FATAL_FAILURE(expect_light(*decoder, jpeg, theirs, inspect(jpeg)->color));
+    ASSERT_NO_FATAL_FAILURE(expect_light(decoder, jpeg, theirs, inspect(jpeg)->color));
   }
 }
 
@@ -235,14 +229,10 @@ void compare_decode(std::span<const std::byte> jpeg, const DecodeExpectation& ex
   ASSERT_TRUE(libjpeg_planes(jpeg, their_planes).delivered);
   for (const int threads : expectation.threads) {
     SCOPED_TRACE("threads " + std::to_string(threads));
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    params.threads = threads;
-    auto decoder = Decoder::create(params);
-    ASSERT_TRUE(decoder.is_ok()) << decoder.status().message();
-    expect_report(decoder->decode_coefficients(jpeg, coefficients), expectation);
+    Decoder decoder = cpu_decoder({.threads = threads});
+    expect_report(decoder.decode_coefficients(jpeg, coefficients), expectation);
     EXPECT_TRUE(same_coefficients(coefficients, their_coefficients));
-    expect_report(decoder->decode_planes(jpeg, planes), expectation);
+    expect_report(decoder.decode_planes(jpeg, planes), expectation);
     EXPECT_TRUE(same_planes(planes, their_planes));
     if (planes.size() == 4) {
       for (const bool fancy : {true, false}) compare_inks(jpeg, fancy, threads, expectation);

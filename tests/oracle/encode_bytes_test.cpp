@@ -82,30 +82,6 @@ TEST_P(EncodeBytes, PlanesOfSmallOddSizes) {
   compare_small_sizes(1000, GetParam(), compare_planes);
 }
 
-TEST_P(EncodeBytes, PlanesAroundTheMcu) {
-  EncodeParams params;
-  params.restart = RestartPolicy::none();
-  for (const int width : {1, 7, 8, 9, 15, 16, 17, 31, 32, 33})
-    for (const int height : {1, 8, 9, 16, 17})
-      for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
-        params.huffman = tables;
-        compare_planes(Content::noise, GetParam(), width, height, params, 7);
-        if (HasFailure()) return;
-      }
-}
-
-TEST_P(EncodeBytes, PlanesOfEveryContentAndQuality) {
-  EncodeParams params;
-  for (const Content content : kContents)
-    for (const int quality : kQualities) {
-      params.quality = quality;
-      params.huffman = quality % 2 == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
-      params.restart = quality % 3 == 0 ? RestartPolicy::mcu_rows(1) : RestartPolicy::none();
-      compare_planes(content, GetParam(), 61, 45, params, 11);
-      if (HasFailure()) return;
-    }
-}
-
 TEST_P(EncodeBytes, PlanesOfLargerPictures) {
   Random random(5);
   for (const Size size : {Size{641, 363}, Size{257, 129}, Size{1999, 9}, Size{5, 1033}})

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -84,13 +83,10 @@ class Coefficients {
     before_dqt_.assign(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(lead_));
   }
 
-  Bytes code(const CoefficientCoding& coding, int threads = 0) const {
+  Bytes code(const CoefficientCoding& coding) const {
     std::vector<std::uint8_t> out;
     for (const std::byte byte : before_dqt_) out.push_back(static_cast<std::uint8_t>(byte));
-    CoefficientCoder coder;
-    std::unique_ptr<ThreadPool> pool;
-    if (threads > 0) pool = std::make_unique<ThreadPool>(threads);
-    const Status status = coder.code(frame_, coding, pool.get(), out);
+    const Status status = CoefficientCoder().code(frame_, coding, nullptr, out);
     EXPECT_TRUE(status) << status.message();
     Bytes bytes;
     for (const std::uint8_t byte : out) bytes.push_back(std::byte{byte});
@@ -233,42 +229,6 @@ TEST(CoefficientCoder, CorrectionBitsAreGatheredAsLibjpegGathersThem) {
     const Coefficients coefficients(libjpeg_encode_planes(kSide, kSide, {&source, 1}, options));
     EXPECT_TRUE(coefficients.code({.scans = Scans::given, .script = script_of(wanted)}) == wanted)
         << waves;
-  }
-}
-
-Bytes with_wide_tables(int width, int height) {
-  LibjpegOptions options;
-  options.force_baseline = false;
-  options.quality = 3;
-  return libjpeg_sample(width, height, Subsampling::s420, options);
-}
-
-TEST(CoefficientCoder, SearchedScansHaveTheSameCoefficients) {
-  Random random(7);
-  for (int round = 0; round < 30; ++round) {
-    LibjpegOptions plain;
-    plain.quality = random.between(5, 100);
-    const Size size{random.between(1, 200), random.between(1, 150)};
-    const Subsampling sampling = round == 0 ? Subsampling::s420 : kAllSubsamplings[random.below(6)];
-    const Coefficients coefficients(round == 0
-                                        ? with_wide_tables(size.width, size.height)
-                                        : libjpeg_sample(size.width, size.height, sampling, plain,
-                                                         static_cast<std::uint64_t>(round)));
-    for (const Scans scans : {Scans::sequential, Scans::given, Scans::searched}) {
-      SCOPED_TRACE("round " + std::to_string(round) + " " + to_string(size));
-      CoefficientCoding coding{scans, round % 3 == 0 ? random.between(1, 20) : 0};
-      coding.script = script_of(libjpeg_sample(8, 8, sampling, kind_of(true)));
-      const Bytes coded = coefficients.code(coding);
-      std::vector<ComponentCoefficients> read;
-      const LibjpegVerdict verdict = libjpeg_coefficients(coded, read);
-      ASSERT_TRUE(verdict.clean()) << verdict.text;
-      ASSERT_EQ(read.size(), coefficients.components().size());
-      for (std::size_t c = 0; c < read.size(); ++c)
-        ASSERT_TRUE(read[c].values == coefficients.components()[c].values) << "component " << c;
-      compare_decode(coded, {.threads = {1, 3}});
-      ASSERT_EQ(coded, coefficients.code(coding, 3)) << "threads changed the bytes";
-      if (HasFailure()) return;
-    }
   }
 }
 

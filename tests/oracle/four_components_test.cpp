@@ -125,30 +125,24 @@ TEST(FourComponents, StreamInfoTells) {
 
 TEST(FourComponents, InksAreNoFormatOfOtherStreamsOrOfEncoders) {
   const Bytes ycc = libjpeg_sample(16, 8, Subsampling::s420);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
+  Decoder decoder = cpu_decoder();
   Frame frame;
-  EXPECT_EQ(decoder->decode(ycc, PixelFormat::cmyk32, frame).status().code(), Errc::pixel_format);
-  ASSERT_TRUE(decoder->decode(sample_of({16, 8}, four(false)), PixelFormat::cmyk32, frame).is_ok());
-  EncodeParams encode;
-  encode.backend = Backend::cpu;
-  auto encoder = Encoder::create(encode);
+  EXPECT_EQ(decoder.decode(ycc, PixelFormat::cmyk32, frame).status().code(), Errc::pixel_format);
+  ASSERT_TRUE(decoder.decode(sample_of({16, 8}, four(false)), PixelFormat::cmyk32, frame).is_ok());
   Bytes out;
-  EXPECT_EQ(encoder->encode(std::as_const(frame).view(), out).status().code(), Errc::invalid_frame);
+  EXPECT_EQ(cpu_encoder().encode(std::as_const(frame).view(), out).status().code(),
+            Errc::invalid_frame);
 }
 
 /// Every YCbCr format is made of the RGB picture as an encoder makes it.
 TEST(FourComponents, OtherFormatsComeFromRgb) {
   const Bytes jpeg = sample_of({37, 21}, four(true));
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
+  Decoder decoder = cpu_decoder();
   TestFrame rgb(PixelFormat::rgb24, 37, 21), bgrx(PixelFormat::bgrx32, 37, 21);
   TestFrame ycc(PixelFormat::yuv444p, 37, 21);
-  ASSERT_TRUE(decoder->decode(jpeg, rgb.view()).is_ok());
-  ASSERT_TRUE(decoder->decode(jpeg, bgrx.view()).is_ok());
-  ASSERT_TRUE(decoder->decode(jpeg, ycc.view()).is_ok());
+  ASSERT_TRUE(decoder.decode(jpeg, rgb.view()).is_ok());
+  ASSERT_TRUE(decoder.decode(jpeg, bgrx.view()).is_ok());
+  ASSERT_TRUE(decoder.decode(jpeg, ycc.view()).is_ok());
   for (int y = 0; y < 21; ++y)
     for (int x = 0; x < 37; ++x) {
       const std::uint8_t *p = rgb.row(0, y) + 3 * x, *q = bgrx.row(0, y) + 4 * x;
@@ -168,11 +162,8 @@ TEST(FourComponents, DamageIsConcealedAndCounted) {
     for (std::size_t bytes = 700; bytes < whole.size() - 2; bytes += 97) {
       SCOPED_TRACE(bytes);
       const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
-      DecodeParams params;
-      params.backend = Backend::cpu;
-      auto decoder = Decoder::create(params);
       std::vector<ComponentPlane> planes, scalars;
-      const auto report = decoder->decode_planes(cut, planes);
+      const auto report = cpu_decoder().decode_planes(cut, planes);
       if (!report.is_ok()) continue;  // it ends inside a header
       ++decoded;
       EXPECT_FALSE(report->first_problem.is_ok());
@@ -180,13 +171,12 @@ TEST(FourComponents, DamageIsConcealedAndCounted) {
         EXPECT_GT(report->concealed_intervals, 0);
       }
       EXPECT_LE(report->concealed_intervals, report->intervals);
-      params.instruction_set = InstructionSet::scalar;
-      const auto again = Decoder::create(params)->decode_planes(cut, scalars);
+      const auto again =
+          cpu_decoder({.instruction_set = InstructionSet::scalar}).decode_planes(cut, scalars);
       ASSERT_TRUE(again.is_ok());
       EXPECT_EQ(again->concealed_intervals, report->concealed_intervals);
       for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(planes[c].samples, scalars[c].samples);
-      params.strict = true;
-      EXPECT_FALSE(Decoder::create(params)->decode_planes(cut, planes).is_ok());
+      EXPECT_FALSE(cpu_decoder({.strict = true}).decode_planes(cut, planes).is_ok());
     }
     EXPECT_GT(decoded, 5);
   }

@@ -136,27 +136,5 @@ TEST(Progressive, LastScansMayBeMissing) {
   }
 }
 
-/// A scan that ends too early conceals the rest of its interval, and is an error with `strict`.
-TEST(Progressive, DamageIsConcealedAndCounted) {
-  LibjpegOptions options = progressive();
-  options.restart_rows = 2;
-  const Bytes whole = libjpeg_sample(120, 90, Subsampling::s420, options);
-  for (std::size_t bytes = 700; bytes < whole.size() - 2; bytes += 97) {
-    SCOPED_TRACE(bytes);
-    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    auto decoder = Decoder::create(params);
-    std::vector<ComponentPlane> planes;
-    const auto report = decoder->decode_planes(cut, planes);
-    if (!report.is_ok()) continue;  // it ends inside a header, before all components have a scan
-    EXPECT_FALSE(report->first_problem.is_ok());
-    EXPECT_LE(report->concealed_intervals, report->intervals);
-    params.strict = true;
-    auto strict = Decoder::create(params);
-    EXPECT_FALSE(strict->decode_planes(cut, planes).is_ok());
-  }
-}
-
 }  // namespace
 }  // namespace zerorun::test

@@ -3,15 +3,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "codec/arith/reduced_idct.hpp"
 #include "tests/oracle/compare.hpp"
-#include "tests/oracle/odd_streams.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
@@ -77,11 +74,10 @@ void compare_scaled(std::span<const std::byte> jpeg, bool clean = true) {
     }
 }
 
-LibjpegOptions options_of(bool progressive, int restart_mcus = 0, int quality = 90) {
+LibjpegOptions options_of(bool progressive, int restart_mcus = 0) {
   LibjpegOptions options;
   options.progressive = progressive;
   options.restart_mcus = restart_mcus;
-  options.quality = quality;
   return options;
 }
 
@@ -95,19 +91,9 @@ TEST(ScaledDecode, SamplesAreLibjpegsInAllSamplingsAndSizes) {
       }
 }
 
-TEST(ScaledDecode, QualitiesAndRestartIntervals) {
-  for (const int quality : {5, 40, 100})
-    for (const int restart : {0, 1, 7}) {
-      SCOPED_TRACE("quality " + std::to_string(quality) + ", restart " + std::to_string(restart));
-      compare_scaled(
-          libjpeg_sample(300, 170, Subsampling::s420, options_of(false, restart, quality)));
-    }
-}
-
 /// libjpeg enlarges chroma of 4:4:2 and others by its inverse transform as far as both directions
 /// allow.
 TEST(ScaledDecode, OddSamplingFactors) {
-  using Factors = std::array<SamplingFactors, 3>;
   for (const Factors& factors :
        {Factors{{{4, 2}, {1, 1}, {1, 1}}}, Factors{{{2, 2}, {2, 1}, {1, 2}}},
         Factors{{{1, 4}, {1, 1}, {1, 1}}}, Factors{{{4, 1}, {2, 1}, {1, 1}}},
@@ -121,43 +107,6 @@ TEST(ScaledDecode, OddSamplingFactors) {
     ASSERT_FALSE(jpeg.empty());
     SCOPED_TRACE(std::to_string(factors[0].h) + "x" + std::to_string(factors[0].v));
     compare_scaled(jpeg);
-  }
-}
-
-/// What a reduced transform stands for: means over the outputs of the exact transform, T.81 A.3.3.
-TEST(ScaledDecode, ReducedTransformsAreMeansOfTheExactTransform) {
-  Random random(11);
-  for (int round = 0; round < 200; ++round) {
-    double coefficient[8][8];
-    for (auto& row : coefficient)
-      for (double& c : row) c = random.between(-60, 60);
-    coefficient[0][0] = random.between(-700, 700);
-    for (const int shrink : {1, 2, 3}) {
-      const int edge = reduced_edge(shrink);
-      reduce_block<std::uint64_t>(
-          shrink, [&](int y, int x) { return static_cast<std::int32_t>(coefficient[y][x]); },
-          [&](int y, int x, std::uint8_t sample) {
-            // The mean over a box; coefficients that the transform leaves out count as 0.
-            const auto used = [&](int i) {
-              return edge == 4 ? i != 4 : edge == 2 ? i == 0 || i % 2 != 0 : i == 0;
-            };
-            double mean = 0;
-            for (int j = 0; j < 1 << shrink; ++j)
-              for (int i = 0; i < 1 << shrink; ++i)
-                for (int v = 0; v < 8; ++v)
-                  for (int u = 0; u < 8; ++u) {
-                    if (!used(u) || !used(v)) continue;
-                    const auto basis = [](int at, int frequency) {
-                      return (frequency == 0 ? std::sqrt(0.125) : 0.5) *
-                             std::cos((2 * at + 1) * frequency * 3.14159265358979323846 / 16);
-                    };
-                    mean += coefficient[v][u] * basis((y << shrink) + j, v) *
-                            basis((x << shrink) + i, u);
-                  }
-            mean = std::clamp(mean / (1 << 2 * shrink) + 128, 0.0, 255.0);
-            EXPECT_NEAR(sample, mean, 0.56);
-          });
-    }
   }
 }
 
@@ -252,17 +201,13 @@ TEST(RegionDecode, DamageOutsideIsNotFound) {
   // In the first and the last of 16 intervals.
   damage(jpeg, info->header_bytes + 5);
   damage(jpeg, jpeg.size() - 40);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  params.strict = true;
-  auto decoder = make_coder<Decoder>(params);
-  ASSERT_TRUE(decoder);
+  Decoder decoder = cpu_decoder({.strict = true});
   Frame frame;
-  EXPECT_FALSE(decoder->decode(jpeg, PixelFormat::rgb24, frame));
-  ASSERT_TRUE(decoder->select(1, {10, 40, 200, 100}));
-  EXPECT_TRUE(decoder->decode(jpeg, PixelFormat::rgb24, frame));
-  ASSERT_TRUE(decoder->select(1, {10, 4, 200, 100}));
-  EXPECT_FALSE(decoder->decode(jpeg, PixelFormat::rgb24, frame));
+  EXPECT_FALSE(decoder.decode(jpeg, PixelFormat::rgb24, frame));
+  ASSERT_TRUE(decoder.select(1, {10, 40, 200, 100}));
+  EXPECT_TRUE(decoder.decode(jpeg, PixelFormat::rgb24, frame));
+  ASSERT_TRUE(decoder.select(1, {10, 4, 200, 100}));
+  EXPECT_FALSE(decoder.decode(jpeg, PixelFormat::rgb24, frame));
 }
 
 /// A damaged scaled picture has the blocks of the damage as flat as a whole one has.
@@ -289,29 +234,24 @@ TEST(ScaledDecode, DamageIsConcealedAlike) {
 
 TEST(RegionDecode, WhatNoPictureHasIsRefused) {
   const Bytes jpeg = libjpeg_sample(120, 80, Subsampling::s420);
-  DecodeParams params;
-  params.backend = Backend::cpu;
-  auto decoder = make_coder<Decoder>(params);
-  ASSERT_TRUE(decoder);
+  Decoder decoder = cpu_decoder();
   for (const int scale : {0, 3, 16, -1})
-    EXPECT_EQ(decoder->select(scale).code(), Errc::invalid_argument) << scale;
+    EXPECT_EQ(decoder.select(scale).code(), Errc::invalid_argument) << scale;
   for (const Region& region : {Region{0, 0, 0, 5}, Region{-1, 0, 5, 5}, Region{0, 0, 5, -5}})
-    EXPECT_EQ(decoder->select(1, region).code(), Errc::invalid_argument);
-  params.scale = 5;
-  EXPECT_EQ(Decoder::create(params).status().code(), Errc::invalid_argument);
+    EXPECT_EQ(decoder.select(1, region).code(), Errc::invalid_argument);
+  EXPECT_EQ(Decoder::create({.scale = 5}).status().code(), Errc::invalid_argument);
   Frame frame;
   for (const Region& region :
        {Region{100, 0, 21, 5}, Region{0, 80, 1, 1}, Region{2147483647, 0, 2147483647, 1}}) {
-    ASSERT_TRUE(decoder->select(1, region));
-    const auto report = decoder->decode(jpeg, PixelFormat::rgb24, frame);
+    ASSERT_TRUE(decoder.select(1, region));
+    const auto report = decoder.decode(jpeg, PixelFormat::rgb24, frame);
     EXPECT_EQ(report.status().code(), Errc::invalid_argument);
     EXPECT_NE(report.status().message().find("120x80"), std::string::npos);
   }
-  ASSERT_TRUE(decoder->select(2, {3, 0, 10, 10}));
-  EXPECT_EQ(decoder->decode(jpeg, PixelFormat::yuyv, frame).status().code(),
-            Errc::invalid_argument);
+  ASSERT_TRUE(decoder.select(2, {3, 0, 10, 10}));
+  EXPECT_EQ(decoder.decode(jpeg, PixelFormat::yuyv, frame).status().code(), Errc::invalid_argument);
   std::vector<ComponentPlane> planes;
-  EXPECT_EQ(decoder->decode_planes(jpeg, planes).status().code(), Errc::invalid_argument);
+  EXPECT_EQ(decoder.decode_planes(jpeg, planes).status().code(), Errc::invalid_argument);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "tests/support/test_frame.hpp"
 #include "zerorun/zerorun.h"
@@ -16,6 +17,17 @@ T sized() {
   out.struct_size = sizeof out;
   return out;
 }
+
+/// A handle that ends with the test.
+template <auto kDestroy>
+struct Destroy {
+  template <typename T>
+  void operator()(T* handle) const {
+    kDestroy(handle);
+  }
+};
+template <typename T, auto kDestroy>
+using Handle = std::unique_ptr<T, Destroy<kDestroy>>;
 
 inline zerorun_frame to_c(const ConstFrameView& view) {
   auto out = sized<zerorun_frame>();

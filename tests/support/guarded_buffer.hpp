@@ -1,4 +1,4 @@
-// Arrays of exact size in host or device memory, filled with poison, with canaries on both sides.
+// Arrays of exact size in pinned or device memory, filled with poison, with canaries on both sides.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,16 +8,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <vector>
 
-#include "tests/support/device_copy.hpp"
-
 namespace zerorun::test {
 
-enum class Memory { host, device };
+enum class Memory { pinned, device };
 
 /// Bytes that no right output has, at any width: an output that still has them was not written.
 inline constexpr unsigned char kPoison = 0xC5;
@@ -52,7 +49,7 @@ class GuardedBuffer {
     if (memory_ == Memory::device)
       cudaFree(base_);
     else
-      ::operator delete (base_, std::align_val_t{kGuard});
+      cudaFreeHost(base_);
   }
 
   T* data() const { return reinterpret_cast<T*>(base_ + front_); }
@@ -70,27 +67,23 @@ class GuardedBuffer {
   static constexpr std::size_t kGuard = 256;
 
   void upload() {
-    if (memory_ == Memory::device) {
-      void* base = nullptr;
-      if (cudaMalloc(&base, image_.size()) != cudaSuccess) {
-        ADD_FAILURE() << "no device memory for " << image_.size() << " bytes";
-        return;
-      }
-      base_ = static_cast<unsigned char*>(base);
-      EXPECT_EQ(copy_to_device(base_, image_.data(), image_.size()), cudaSuccess);
-    } else {
-      base_ = static_cast<unsigned char*>(::operator new (image_.size(), std::align_val_t{kGuard}));
-      std::memcpy(base_, image_.data(), image_.size());
+    void* base = nullptr;
+    const cudaError_t error = memory_ == Memory::device ? cudaMalloc(&base, image_.size())
+                                                        : cudaMallocHost(&base, image_.size());
+    if (error != cudaSuccess) {
+      ADD_FAILURE() << "no memory for " << image_.size() << " bytes";
+      return;
     }
+    base_ = static_cast<unsigned char*>(base);
+    EXPECT_EQ(cudaMemcpy(base_, image_.data(), image_.size(), cudaMemcpyDefault), cudaSuccess);
+    // From pageable memory it may return before the default stream has copied all bytes, and
+    // streams that do not wait for that stream (cudaStreamNonBlocking) would read old bytes.
+    EXPECT_EQ(cudaStreamSynchronize(cudaStreamLegacy), cudaSuccess);
   }
 
   void check() {
     if (base_ == nullptr) return;
-    if (memory_ == Memory::device)
-      EXPECT_EQ(cudaMemcpy(image_.data(), base_, image_.size(), cudaMemcpyDeviceToHost),
-                cudaSuccess);
-    else
-      std::memcpy(image_.data(), base_, image_.size());
+    EXPECT_EQ(cudaMemcpy(image_.data(), base_, image_.size(), cudaMemcpyDefault), cudaSuccess);
     const auto intact = [&](std::size_t begin, std::size_t end) {
       return std::all_of(image_.begin() + static_cast<std::ptrdiff_t>(begin),
                          image_.begin() + static_cast<std::ptrdiff_t>(end),

@@ -81,4 +81,14 @@ std::vector<std::byte> libjpeg_encode_pixels(int width, int height, PixelInput i
 std::vector<std::byte> libjpeg_sample(int width, int height, Subsampling sampling,
                                       LibjpegOptions options = {}, std::uint64_t seed = 1);
 
+using Factors = std::array<SamplingFactors, 3>;
+/// "2x2,1x1,1x1"
+std::string to_string(const Factors& factors);
+/// Sampling factors with at most 10 blocks in an MCU (T.81 B.2.3), common and odd.
+std::vector<Factors> all_factors();
+
+/// A stream that few encoders make, of three photo-like planes whose sizes follow from the factors.
+std::vector<std::byte> odd_stream(int width, int height, LibjpegOptions options,
+                                  std::uint64_t seed);
+
 }  // namespace zerorun::test

@@ -10,32 +10,9 @@
 #include "tests/support/page_end_buffer.hpp"
 #include "tests/support/resources.hpp"
 #include "tests/support/sha256.hpp"
-#include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
 namespace {
-
-TEST(Oracle, RoundTripAtFullQualityIsClose) {
-  for (const Subsampling sampling : kAllSubsamplings) {
-    const TestFrame frame =
-        make_frame(Content::photo, planar_format(sampling), 61, 43, 1, Layout::bottom_up);
-    LibjpegOptions options;
-    options.quality = 100;
-    const Bytes jpeg = libjpeg_encode_frame(frame.view(), options);
-    std::vector<ComponentPlane> planes;
-    ASSERT_TRUE(libjpeg_planes(jpeg, planes).clean());
-    ASSERT_EQ(static_cast<int>(planes.size()), plane_count(planar_format(sampling)));
-    for (int p = 0; p < static_cast<int>(planes.size()); ++p) {
-      const ComponentPlane& plane = planes[static_cast<std::size_t>(p)];
-      ASSERT_EQ(static_cast<std::size_t>(plane.width), frame.row_bytes(p));
-      ASSERT_EQ(plane.height, frame.rows(p));
-      for (int y = 0; y < plane.height; ++y)
-        for (int x = 0; x < plane.width; ++x)
-          ASSERT_NEAR(plane.samples[static_cast<std::size_t>(y * plane.width + x)],
-                      frame.row(p, y)[x], 4);
-    }
-  }
-}
 
 TEST(Oracle, WarnsOfCutsAndRefusesNonsense) {
   Bytes jpeg = libjpeg_sample(64, 64, Subsampling::s420);

@@ -112,7 +112,7 @@ struct DecodeParams {
   ChromaUpsampling upsampling = ChromaUpsampling::fancy;
   /// Damage, a missing EOI or stray bytes are errors instead of entries in the report.
   bool strict = false;
-  StreamLimits limits;
+  StreamLimits limits = {};
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one image; 0 = usable cores; CUDA: to copy it, 0 = a few

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
@@ -89,19 +90,17 @@ TEST(Allocation, EncoderReusesItsMemory) {
       for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::rgb24}) {
         SCOPED_TRACE(name(format));
         EncodeParams params;
-        params.backend = Backend::cpu;
         params.huffman = tables;
         params.threads = threads;
         const TestFrame first = make_frame(Content::noise, format, 320, 200, 1);
         const TestFrame second = make_frame(Content::photo, format, 320, 200, 2);
-        auto encoder = Encoder::create(params);
-        ASSERT_TRUE(encoder.is_ok());
+        Encoder encoder = cpu_encoder(params);
         Bytes out(*max_encoded_bytes(params, format, 320, 200));
-        ASSERT_TRUE(encoder->encode(first.view(), std::span(out)).is_ok());
+        ASSERT_TRUE(encoder.encode(first.view(), std::span(out)).is_ok());
         constexpr int kFrames = 10;
         const long before = allocations;
         for (int i = 0; i < kFrames; ++i)
-          ASSERT_TRUE(encoder->encode(second.view(), std::span(out)).is_ok());
+          ASSERT_TRUE(encoder.encode(second.view(), std::span(out)).is_ok());
         // A worker that got nothing to do in the first frame makes its buffers in a later one.
         const long late = threads == 1 ? 0 : kFrames - 1;
         EXPECT_LE(allocations - before, late) << threads << " threads";
@@ -111,11 +110,9 @@ TEST(Allocation, EncoderReusesItsMemory) {
 }
 
 TEST(Allocation, AsyncDecoderReusesItsMemory) {
-  auto encoder = Encoder::create({});
-  ASSERT_TRUE(encoder.is_ok());
   const TestFrame picture = make_frame(Content::photo, PixelFormat::yuv420p, 320, 200, 2);
   HostBuffer jpeg;
-  ASSERT_TRUE(encoder->encode(picture.view(), jpeg).is_ok());
+  ASSERT_TRUE(cpu_encoder().encode(picture.view(), jpeg).is_ok());
   AsyncDecodeParams params;
   params.decode.backend = Backend::cpu;
   params.lanes = 1;
@@ -146,22 +143,14 @@ TEST(Allocation, DecoderReusesItsMemory) {
   for (const int threads : {1, 2}) {
     for (const RestartPolicy& restart : {RestartPolicy::none(), RestartPolicy::mcu_rows(1)}) {
       EncodeParams params;
-      params.backend = Backend::cpu;
       params.restart = restart;
-      auto encoder = Encoder::create(params);
-      ASSERT_TRUE(encoder.is_ok());
-      Bytes jpeg;
       const TestFrame picture = make_frame(Content::photo, PixelFormat::yuv420p, 320, 200, 2);
-      ASSERT_TRUE(encoder->encode(picture.view(), jpeg).is_ok());
-      DecodeParams decode_params;
-      decode_params.backend = Backend::cpu;
-      decode_params.threads = threads;
-      auto decoder = Decoder::create(decode_params);
-      ASSERT_TRUE(decoder.is_ok());
+      const Bytes jpeg = encoded_on_cpu(picture.view(), params);
+      Decoder decoder = cpu_decoder({.threads = threads});
       TestFrame frame(PixelFormat::rgb24, 320, 200);
-      ASSERT_TRUE(decoder->decode(jpeg, frame.view()).is_ok());
+      ASSERT_TRUE(decoder.decode(jpeg, frame.view()).is_ok());
       const long before = allocations;
-      const auto report = decoder->decode(jpeg, frame.view());
+      const auto report = decoder.decode(jpeg, frame.view());
       // The headers are parsed into small objects; nothing grows with the picture.
       EXPECT_LE(allocations - before, 64) << threads << " threads";
       EXPECT_TRUE(report.is_ok());

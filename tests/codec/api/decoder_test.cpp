@@ -21,13 +21,6 @@ Bytes encoded(PixelFormat format, int width, int height, const EncodeParams& par
   return encoded_on_cpu(make_frame(content, format, width, height, 3).view(), params);
 }
 
-Decoder make_decoder(DecodeParams params = {}) {
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
-  EXPECT_TRUE(decoder.is_ok()) << decoder.status().message();
-  return *std::move(decoder);
-}
-
 TEST(DecoderArguments, AreChecked) {
   const auto expect_refused = [](auto change) {
     DecodeParams params;
@@ -45,7 +38,7 @@ TEST(DecoderArguments, AreChecked) {
 
 TEST(DecoderArguments, TheFrameMustHaveTheSizeOfTheImage) {
   const Bytes jpeg = encoded(PixelFormat::yuv420p, 40, 30);
-  Decoder decoder = make_decoder();
+  Decoder decoder = cpu_decoder();
   for (const auto& [width, height] : {std::pair{39, 30}, {40, 31}, {1, 1}, {41, 30}}) {
     TestFrame frame(PixelFormat::rgb24, width, height, Layout::padded, 0x77);
     const std::vector<std::uint8_t> before = frame.packed();
@@ -60,7 +53,7 @@ TEST(DecoderArguments, TheFrameMustHaveTheSizeOfTheImage) {
 }
 
 TEST(DecoderArguments, BytesThatAreNoJpegAreRefused) {
-  Decoder decoder = make_decoder();
+  Decoder decoder = cpu_decoder();
   Frame frame;
   const auto refuse = [&](std::vector<std::byte> bytes) {
     const PageEndBuffer input(bytes);
@@ -81,9 +74,9 @@ TEST(DecoderLimits, PixelsAreCountedBeforeMemoryIsTaken) {
   DecodeParams params;
   params.limits.max_pixels = 40 * 30;
   Frame frame;
-  EXPECT_TRUE(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
+  EXPECT_TRUE(cpu_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
   params.limits.max_pixels = 40 * 30 - 1;
-  EXPECT_EQ(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).status().code(),
+  EXPECT_EQ(cpu_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).status().code(),
             Errc::too_many_pixels);
   EXPECT_EQ(inspect(jpeg, params.limits).status().code(), Errc::too_many_pixels);
 }
@@ -96,15 +89,15 @@ TEST(DecoderLimits, HeadersAreCounted) {
   DecodeParams params;
   params.limits.max_header_bytes = 30'000;
   Frame frame;
-  EXPECT_EQ(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).status().code(),
+  EXPECT_EQ(cpu_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).status().code(),
             Errc::too_much_header);
   EXPECT_EQ(inspect(jpeg, params.limits).status().code(), Errc::too_much_header);
   params.limits.max_header_bytes = 60'000;
-  EXPECT_TRUE(make_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
+  EXPECT_TRUE(cpu_decoder(params).decode(jpeg, PixelFormat::rgb24, frame).is_ok());
 }
 
 TEST(DecoderReportTest, CountsIntervalsAndBytes) {
-  Decoder decoder = make_decoder();
+  Decoder decoder = cpu_decoder();
   Frame frame;
   EncodeParams params;
   params.restart = RestartPolicy::none();
@@ -135,7 +128,7 @@ TEST(DecoderReportTest, ASecondScanOfAComponentIsNotDecoded) {
   const Bytes second = scan_of(other);
   two.insert(two.end(), second.begin(), second.end());
   Frame wanted, got;
-  Decoder decoder = make_decoder();
+  Decoder decoder = cpu_decoder();
   ASSERT_TRUE(decoder.decode(first, PixelFormat::yuv420p, wanted));
   const auto report = decoder.decode(two, PixelFormat::yuv420p, got);
   ASSERT_TRUE(report) << report.status().message();
@@ -147,7 +140,7 @@ TEST(DecoderReportTest, ASecondScanOfAComponentIsNotDecoded) {
         << row;
   DecodeParams strict;
   strict.strict = true;
-  Decoder refusing = make_decoder(strict);
+  Decoder refusing = cpu_decoder(strict);
   EXPECT_EQ(refusing.decode(two, PixelFormat::yuv420p, got).status().code(), Errc::extraneous_data);
 }
 
@@ -157,27 +150,13 @@ TEST(DecoderReportTest, ConcealedBlocksRepeatTheLastDc) {
   params.restart = RestartPolicy::none();
   Bytes jpeg = encoded(PixelFormat::gray8, 64, 64, params, Content::flat);
   std::vector<ComponentPlane> whole, cut;
-  Decoder decoder = make_decoder();
+  Decoder decoder = cpu_decoder();
   ASSERT_TRUE(decoder.decode_planes(jpeg, whole).is_ok());
   jpeg.resize(parse_headers(jpeg).data_offset + 4);
   const auto report = decoder.decode_planes(jpeg, cut);
   ASSERT_TRUE(report.is_ok()) << report.status().message();
   EXPECT_EQ(report->concealed_intervals, 1);
   EXPECT_EQ(cut[0].samples, whole[0].samples);
-}
-
-TEST(DecoderObject, MovesAndKeepsItsParams) {
-  DecodeParams params;
-  params.strict = true;
-  params.upsampling = ChromaUpsampling::nearest;
-  Decoder decoder = make_decoder(params);
-  Decoder moved = std::move(decoder);
-  EXPECT_TRUE(moved.params().strict);
-  EXPECT_EQ(moved.params().upsampling, ChromaUpsampling::nearest);
-  EXPECT_EQ(moved.backend(), Backend::cpu);
-  Frame frame;
-  EXPECT_TRUE(
-      moved.decode(encoded(PixelFormat::yuv420p, 10, 10), PixelFormat::rgb24, frame).is_ok());
 }
 
 }  // namespace

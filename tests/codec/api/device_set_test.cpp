@@ -11,6 +11,7 @@
 #include "codec/api/pipelines.hpp"
 #include "codec/base/device_name.hpp"
 #include "codec/base/cuda_device.hpp"
+#include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
 
 namespace zerorun::test {
@@ -266,20 +267,10 @@ TEST(DeviceNames, FindAllDevices) {
   EXPECT_FALSE(all.all_devices);
 }
 
-Frame picture() {
-  Frame frame = *Frame::create(PixelFormat::yuv420p, 64, 48);
-  for (std::size_t p = 0; p < 3; ++p)
-    for (int y = 0; y < (p == 0 ? 48 : 24); ++y)
-      for (int x = 0; x < (p == 0 ? 64 : 32); ++x)
-        frame.view().data[p][y * frame.view().stride_bytes[p] + x] =
-            static_cast<std::uint8_t>(3 * x + 5 * y + static_cast<int>(p));
-  return frame;
-}
-
 /// The CPU goes on where an automatic choice took the only device, which fails.
 TEST(SeveralTestDevices, LeaveTheCpuWhereTheOnlyOneFails) {
   const PretendedDevices one({.count = 1, .failing = 0, .frames = 2});
-  const Frame frame = picture();
+  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 64, 48, 1);
   AsyncEncodeParams params;
   params.lanes = 1;
   auto encoder = AsyncEncoder::create(params);

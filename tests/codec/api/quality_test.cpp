@@ -15,6 +15,7 @@
 #include "codec/arith/quality_search.hpp"
 #include "codec/pipeline/encode_setup.hpp"
 #include "codec/syntax/header_writer.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
@@ -36,6 +37,8 @@ std::uint64_t model_loss(int quality, std::uint64_t seed, double noise) {
                       noise * static_cast<double>(random.below(1000)) / 1000;
   return static_cast<std::uint64_t>(std::exp2(std::max(bits, 0.0)));
 }
+
+static_assert(QualitySearch::kMostAsked == SizeGoal::kMostQualityCodings);
 
 TEST(QualitySearch, FindsASettingBelowWhichTheNextIsWorse) {
   int asked = 0, searches = 0;
@@ -82,10 +85,6 @@ TEST(QualitySearch, TakesAdviceGoodAndBad) {
         EXPECT_LE(n, 4);
       }
     }
-}
-
-TEST(QualitySearch, TheDocumentedBoundIsTheRealOne) {
-  EXPECT_EQ(QualitySearch::kMostAsked, SizeGoal::kMostQualityCodings);
 }
 
 /// Makes streams of any setting without a search.
@@ -171,11 +170,11 @@ struct Scores {
 
 class Judge {
  public:
-  explicit Judge(const ConstFrameView& frame) : frame_(frame), decoder_(single_thread()) {}
+  explicit Judge(const ConstFrameView& frame) : frame_(frame) {}
 
   Frame decoded(const Bytes& jpeg) {
     Frame out;
-    EXPECT_TRUE(decoder_ && decoder_->decode(jpeg, frame_.format, out));
+    EXPECT_TRUE(decoder_.decode(jpeg, frame_.format, out));
     return out;
   }
   Scores scores(const Bytes& jpeg) {
@@ -184,15 +183,8 @@ class Judge {
   }
 
  private:
-  static Result<Decoder> single_thread() {
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    params.threads = 1;
-    return Decoder::create(params);
-  }
-
   ConstFrameView frame_;
-  Result<Decoder> decoder_;
+  Decoder decoder_ = cpu_decoder({.threads = 1});
 };
 
 /// The settings of a planar frame. What is asked for is coded and measured once.
@@ -235,12 +227,8 @@ struct Coded {
 Coded coded_to(const EncodeParams& given, const ConstFrameView& frame, const SizeGoal& goal) {
   EncodeParams params = given;
   params.size = goal;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder);
   Coded out;
-  auto report = encoder->encode(frame, out.jpeg);
-  EXPECT_TRUE(report) << report.status().message();
-  if (report) out.report = *report;
+  out.jpeg = encoded_on_cpu(frame, params, &out.report);
   return out;
 }
 
@@ -350,18 +338,17 @@ TEST(TargetQuality, WhatCannotBeReachedIsSaid) {
     EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
     for (const SizeGoal& goal : {goal_of(70, false), goal_of(1, true)}) {
       params.size = goal;
-      auto encoder = Encoder::create(params);
-      ASSERT_TRUE(encoder);
+      Encoder encoder = cpu_encoder(params);
       Bytes out;
-      const auto report = encoder->encode(frame.view(), out);
+      const auto report = encoder.encode(frame.view(), out);
       ASSERT_FALSE(report);
       EXPECT_EQ(report.status().code(), Errc::quality_not_reached);
       const char* asked = goal.target_psnr != 0 ? "70.000 dB was asked for" : "1.000000 was asked";
       EXPECT_NE(report.status().message().find(asked), std::string::npos)
           << report.status().message();
       // The encoder goes on.
-      ASSERT_TRUE(encoder->set_size({}));
-      EXPECT_TRUE(encoder->encode(frame.view(), out));
+      ASSERT_TRUE(encoder.set_size({}));
+      EXPECT_TRUE(encoder.encode(frame.view(), out));
       EXPECT_EQ(out, stream_at(params, frame.view(), 90 * 16));
     }
   }
@@ -371,28 +358,29 @@ TEST(TargetQuality, RefusesWhatMakesNoSense) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder);
+  Encoder encoder = cpu_encoder(params);
   const SizeGoal bad[] = {
       goal_of(-1, false),        goal_of(200.1, false),      goal_of(kNan, false),
       goal_of(kInfinity, false), goal_of(-kInfinity, false), goal_of(-0.5, true),
       goal_of(1.0000001, true),  goal_of(kNan, true),        {0, 0, 40, 0.9},
       {5000, 0, 40, 0},          {0, 5000, 0, 0.9}};
   for (const SizeGoal& goal : bad) {
-    EXPECT_EQ(encoder->set_size(goal).code(), Errc::invalid_argument);
-    EXPECT_FALSE(encoder->params().size.any());
+    EXPECT_EQ(encoder.set_size(goal).code(), Errc::invalid_argument);
+    EXPECT_FALSE(encoder.params().size.any());
     params.size = goal;
     EXPECT_FALSE(Encoder::create(params));
   }
   params.size = goal_of(40, false);
   params.luma_table.emplace().fill(9);
   EXPECT_FALSE(Encoder::create(params));
+  params.size = {};
+  EXPECT_EQ(cpu_encoder(params).set_size({1000, 0}).code(), Errc::invalid_argument);
   // What is tiny is no error: the lowest quality has it.
   const TestFrame frame = make_frame(Content::noise, PixelFormat::gray8, 33, 9, 1);
   for (const SizeGoal& goal : {goal_of(1e-300, false), goal_of(1e-300, true)}) {
-    ASSERT_TRUE(encoder->set_size(goal));
+    ASSERT_TRUE(encoder.set_size(goal));
     Bytes out;
-    EXPECT_TRUE(encoder->encode(frame.view(), out));
+    EXPECT_TRUE(encoder.encode(frame.view(), out));
   }
 }
 
@@ -400,12 +388,11 @@ TEST(TargetQuality, TheSettingIsNotedAndTheNextFrameHasItsOwn) {
   EncodeParams params = cpu_params(Tune::photo, Effort::best, HuffmanTables::optimal);
   params.note_setting = true;
   params.size = goal_of(35, false);
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder);
+  Encoder encoder = cpu_encoder(params);
   for (const Content content : {Content::photo, Content::checker, Content::flat}) {
     const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 160, 120, 4);
     Bytes out;
-    const auto report = encoder->encode(frame.view(), out);
+    const auto report = encoder.encode(frame.view(), out);
     ASSERT_TRUE(report);
     EXPECT_EQ(report->bytes, out.size());
     char text[64];
@@ -414,9 +401,9 @@ TEST(TargetQuality, TheSettingIsNotedAndTheNextFrameHasItsOwn) {
     EXPECT_NE(std::string(begin, out.size()).find(text), std::string::npos) << text;
     // Into memory of the caller, too.
     Bytes room(out.size());
-    ASSERT_TRUE(encoder->encode(frame.view(), std::span(room)));
+    ASSERT_TRUE(encoder.encode(frame.view(), std::span(room)));
     EXPECT_EQ(room, out);
-    EXPECT_EQ(encoder->encode(frame.view(), std::span(room).first(9)).status().code(),
+    EXPECT_EQ(encoder.encode(frame.view(), std::span(room).first(9)).status().code(),
               Errc::output_too_small);
   }
 }

@@ -34,34 +34,25 @@ std::vector<Subject> subjects() {
 
 EncodeParams encode_params() {
   EncodeParams params;
-  params.backend = Backend::cpu;
   params.threads = 2;
   return params;
 }
 
-Bytes encoded(Encoder& encoder, const TestFrame& frame) {
-  Bytes out;
-  const auto report = encoder.encode(frame.view(), out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
-}
-
 TEST(Reuse, EncoderForgetsTheFrameBefore) {
   const std::vector<Subject> all = subjects();
-  for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
+  for (const int kind : {0, 1, 2}) {
     EncodeParams params = encode_params();
-    params.huffman = tables;
+    params.huffman = kind == 1 ? HuffmanTables::optimal : HuffmanTables::standard;
+    params.progressive = kind == 2;
     std::vector<Bytes> expected;
     for (const Subject& subject : all)
       expected.push_back(encoded_on_cpu(subject.frame.view(), params));
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (std::size_t b = 0; b < all.size(); ++b) {
         SCOPED_TRACE(all[a].name + ", " + all[b].name + ", " + all[a].name);
-        auto encoder = Encoder::create(params);
-        ASSERT_TRUE(encoder.is_ok());
-        EXPECT_EQ(encoded(*encoder, all[a].frame), expected[a]);
-        EXPECT_EQ(encoded(*encoder, all[b].frame), expected[b]);
-        EXPECT_EQ(encoded(*encoder, all[a].frame), expected[a]);
+        Encoder encoder = cpu_encoder(params);
+        for (const std::size_t i : {a, b, a})
+          EXPECT_EQ(encoded_by(encoder, all[i].frame.view()), expected[i]);
       }
     }
   }
@@ -122,25 +113,20 @@ std::vector<Bytes> streams() {
 TEST(Reuse, DecoderForgetsTheImageBefore) {
   const std::vector<Bytes> all = streams();
   for (const int threads : {1, 3}) {
-    DecodeParams params;
-    params.backend = Backend::cpu;
-    params.threads = threads;
     std::vector<Decoded> expected;
     for (const Bytes& stream : all) {
-      auto decoder = Decoder::create(params);
-      ASSERT_TRUE(decoder.is_ok());
-      expected.push_back(decoded(*decoder, stream, 0xAA));
+      Decoder decoder = cpu_decoder({.threads = threads});
+      expected.push_back(decoded(decoder, stream, 0xAA));
       // What the output memory held before shows neither.
-      EXPECT_EQ(decoded(*decoder, stream, 0x55), expected.back());
+      EXPECT_EQ(decoded(decoder, stream, 0x55), expected.back());
     }
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (std::size_t b = 0; b < all.size(); ++b) {
         SCOPED_TRACE("streams " + std::to_string(a) + ", " + std::to_string(b));
-        auto decoder = Decoder::create(params);
-        ASSERT_TRUE(decoder.is_ok());
-        EXPECT_EQ(decoded(*decoder, all[a], 0x11), expected[a]);
-        EXPECT_EQ(decoded(*decoder, all[b], 0x22), expected[b]);
-        EXPECT_EQ(decoded(*decoder, all[a], 0x33), expected[a]);
+        Decoder decoder = cpu_decoder({.threads = threads});
+        EXPECT_EQ(decoded(decoder, all[a], 0x11), expected[a]);
+        EXPECT_EQ(decoded(decoder, all[b], 0x22), expected[b]);
+        EXPECT_EQ(decoded(decoder, all[a], 0x33), expected[a]);
       }
     }
   }

@@ -12,6 +12,7 @@
 #include "codec/arith/tune.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/quant_table.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
@@ -159,28 +160,6 @@ TEST(SizePlan, FindsTheWindowWithFewCodings) {
   EXPECT_LE(counts, 1200 * 14);
 }
 
-TEST(SizePlan, SaysWhatIsTheLeast) {
-  for (const std::uint64_t counted : {100000u, 4000u})
-    for (const std::uint64_t overrun : {0u, 1599u, 1600u}) {
-      SizeTask task = task_of(1000, counted);
-      task.overrun = overrun;
-      SizePlan plan;
-      plan.start(task, kPhotoCurve);
-      const auto size = [&] {
-        return 1000 + static_cast<std::uint64_t>(plan.setting().quality_16ths * 4 -
-                                                 plan.setting().thrift / 64);
-      };
-      while (plan.step() != SizePlan::Step::done)
-        if (plan.step() == SizePlan::Step::count)
-          plan.add_count({size() * 8 * counted / 100000, 0}, kPhotoCurve);
-        else
-          plan.add_code(552 + size(), kPhotoCurve);
-      EXPECT_EQ(plan.is_reached(), overrun == 1600);
-      EXPECT_EQ(plan.setting(), smallest_setting());
-      EXPECT_EQ(plan.bytes(), 1600u);
-    }
-}
-
 /// Counts that have nothing to do with the sizes lead nowhere, but soon.
 TEST(SizePlan, EndsWhateverTheCountsAre) {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
@@ -281,10 +260,7 @@ std::size_t size_at(const EncodeParams& params, const ConstFrameView& frame, int
   EncodeParams fixed = params;
   fixed.size = {};
   fixed.quality = quality;
-  auto encoder = Encoder::create(fixed);
-  Bytes out;
-  EXPECT_TRUE(encoder && encoder->encode(frame, out));
-  return out.size();
+  return encoded_on_cpu(frame, fixed).size();
 }
 
 struct Tally {
@@ -298,13 +274,12 @@ void try_targets(const EncodeParams& given, const ConstFrameView& frame, int tar
   const auto high = static_cast<double>(size_at(given, frame, 97));
   EncodeParams params = given;
   params.size.target_bytes = 1;
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder);
+  Encoder encoder = cpu_encoder(params);
   Bytes out;
   for (int n = 0; n < targets; ++n) {
     const auto target = static_cast<std::size_t>(low * std::pow(high / low, (n + 0.5) / targets));
-    ASSERT_TRUE(encoder->set_size({target, 0}));
-    const auto report = encoder->encode(frame, out);
+    ASSERT_TRUE(encoder.set_size({target, 0}));
+    const auto report = encoder.encode(frame, out);
     ASSERT_TRUE(report) << report.status().message();
     EXPECT_EQ(report->bytes, out.size());
     Pixels pixels;
@@ -357,9 +332,7 @@ TEST(TargetSize, BytesDoNotDependOnThreadsAndInstructions) {
       params.threads = threads;
       params.instruction_set = set;
       params.size.target_bytes = 90000;
-      auto encoder = Encoder::create(params);
-      Bytes out;
-      ASSERT_TRUE(encoder && encoder->encode(frame.view(), out));
+      const Bytes out = encoded_on_cpu(frame.view(), params);
       if (first.empty()) first = out;
       EXPECT_EQ(out, first);
     }
@@ -370,13 +343,10 @@ TEST(TargetSize, OneColourIsCodedAsWellAsItCanBe) {
   EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   const std::size_t most = size_at(params, frame.view(), 100);
   params.size.target_bytes = 200000;
-  auto encoder = Encoder::create(params);
-  Bytes out;
-  const auto report = encoder->encode(frame.view(), out);
-  ASSERT_TRUE(report);
-  EXPECT_EQ(report->bytes, most);
-  EXPECT_EQ(report->quality, 100.0);
-  EXPECT_EQ(report->thrift, 1);
+  EncodeReport report;
+  EXPECT_EQ(encoded_on_cpu(frame.view(), params, &report).size(), most);
+  EXPECT_EQ(report.quality, 100.0);
+  EXPECT_EQ(report.thrift, 1);
 }
 
 TEST(TargetSize, WhatCannotBeReachedIsSaid) {
@@ -384,51 +354,40 @@ TEST(TargetSize, WhatCannotBeReachedIsSaid) {
     const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, width, 720, 1);
     EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
     params.size.target_bytes = 900;
-    auto encoder = Encoder::create(params);
+    Encoder encoder = cpu_encoder(params);
     Bytes out;
-    const auto report = encoder->encode(frame.view(), out);
+    const auto report = encoder.encode(frame.view(), out);
     ASSERT_FALSE(report);
     EXPECT_EQ(report.status().code(), Errc::size_not_reached);
     EXPECT_NE(report.status().message().find("900 were asked for; ask for more"), std::string::npos)
         << report.status().message();
     // The encoder goes on.
-    ASSERT_TRUE(encoder->set_size({}));
-    EXPECT_TRUE(encoder->encode(frame.view(), out));
+    ASSERT_TRUE(encoder.set_size({}));
+    EXPECT_TRUE(encoder.encode(frame.view(), out));
   }
-}
-
-TEST(TargetSize, DoesNotGoWithOwnTables) {
-  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
-  params.luma_table.emplace().fill(9);
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder);
-  EXPECT_EQ(encoder->set_size({1000, 0}).code(), Errc::invalid_argument);
-  EXPECT_FALSE(encoder->params().size.any());
-  params.size.max_bytes = 1000;
-  EXPECT_FALSE(Encoder::create(params));
 }
 
 TEST(MaxSize, ChangesNothingThatIsSmaller) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 1024, 640, 4);
   EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
-  Bytes plain, capped;
-  ASSERT_TRUE(Encoder::create(params)->encode(frame.view(), plain));
-  auto encoder = Encoder::create(params);
-  ASSERT_TRUE(encoder->set_size({0, plain.size()}));
-  auto report = encoder->encode(frame.view(), capped);
+  const Bytes plain = encoded_on_cpu(frame.view(), params);
+  Bytes capped;
+  Encoder encoder = cpu_encoder(params);
+  ASSERT_TRUE(encoder.set_size({0, plain.size()}));
+  auto report = encoder.encode(frame.view(), capped);
   ASSERT_TRUE(report);
   EXPECT_EQ(capped, plain);
   EXPECT_EQ(report->codings, 1);
   const std::size_t less = plain.size() * 4 / 5;
-  ASSERT_TRUE(encoder->set_size({0, less}));
-  report = encoder->encode(frame.view(), capped);
+  ASSERT_TRUE(encoder.set_size({0, less}));
+  report = encoder.encode(frame.view(), capped);
   ASSERT_TRUE(report);
   EXPECT_LE(capped.size(), less);
   EXPECT_GE(capped.size(), less - less / 200);
   EXPECT_LE(report->quality, 90.0);
   // And back.
-  ASSERT_TRUE(encoder->set_size({}));
-  ASSERT_TRUE(encoder->encode(frame.view(), capped));
+  ASSERT_TRUE(encoder.set_size({}));
+  ASSERT_TRUE(encoder.encode(frame.view(), capped));
   EXPECT_EQ(capped, plain);
 }
 
@@ -437,20 +396,20 @@ TEST(TargetSize, ThePictureMayOverrunWithItsSmallestStreamAlone) {
   EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
   params.size.target_bytes = 900;
   params.size.overrun_bytes = 100000;
-  auto encoder = Encoder::create(params);
+  Encoder encoder = cpu_encoder(params);
   Bytes smallest, out;
-  const auto report = encoder->encode(frame.view(), smallest);
+  const auto report = encoder.encode(frame.view(), smallest);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->quality, 1.0);
   EXPECT_EQ(report->bytes, smallest.size());
   EXPECT_GT(smallest.size(), 900u);
   params.size.overrun_bytes = smallest.size();
-  ASSERT_TRUE(encoder->set_size(params.size));
-  ASSERT_TRUE(encoder->encode(frame.view(), out));
+  ASSERT_TRUE(encoder.set_size(params.size));
+  ASSERT_TRUE(encoder.encode(frame.view(), out));
   EXPECT_EQ(out, smallest);
   params.size.overrun_bytes = smallest.size() - 1;
-  ASSERT_TRUE(encoder->set_size(params.size));
-  const auto refused = encoder->encode(frame.view(), out);
+  ASSERT_TRUE(encoder.set_size(params.size));
+  const auto refused = encoder.encode(frame.view(), out);
   EXPECT_EQ(refused.status().code(), Errc::size_not_reached);
   EXPECT_NE(
       refused.status().message().find("there is room for " + std::to_string(smallest.size() - 1)),
@@ -458,12 +417,12 @@ TEST(TargetSize, ThePictureMayOverrunWithItsSmallestStreamAlone) {
       << refused.status().message();
   // A picture that reaches its size overruns nothing.
   params.size = {9000, 0};
-  ASSERT_TRUE(encoder->set_size(params.size));
+  ASSERT_TRUE(encoder.set_size(params.size));
   Bytes plain;
-  ASSERT_TRUE(encoder->encode(frame.view(), plain));
+  ASSERT_TRUE(encoder.encode(frame.view(), plain));
   params.size.overrun_bytes = 50000;
-  ASSERT_TRUE(encoder->set_size(params.size));
-  ASSERT_TRUE(encoder->encode(frame.view(), out));
+  ASSERT_TRUE(encoder.set_size(params.size));
+  ASSERT_TRUE(encoder.encode(frame.view(), out));
   EXPECT_EQ(out, plain);
 }
 
@@ -471,9 +430,7 @@ TEST(TargetSize, ThePictureMayOverrunWithItsSmallestStreamAlone) {
 TEST(NotedSetting, IsWhatTheTablesAre) {
   const auto note_of = [](const EncodeParams& params, PixelFormat format) {
     const TestFrame frame = make_frame(Content::photo, format, 64, 48, 4);
-    Bytes out;
-    auto encoder = Encoder::create(params);
-    EXPECT_TRUE(encoder && encoder->encode(frame.view(), out));
+    const Bytes out = encoded_on_cpu(frame.view(), params);
     const std::string text(reinterpret_cast<const char*>(out.data()), out.size());
     const std::size_t at = text.find("zerorun: ");
     if (at == std::string::npos) return std::string();

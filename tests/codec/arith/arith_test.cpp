@@ -1,4 +1,5 @@
-// The arithmetic that both backends share, against double precision and plain division.
+// The arithmetic that both backends share, against plain forms of it. tests/oracle compares the
+// transforms with libjpeg-turbo's, bit by bit.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -6,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <numbers>
 #include <random>
 
 #include "codec/arith/dct8.hpp"
@@ -17,76 +17,7 @@
 namespace zerorun::test {
 namespace {
 
-using Block = double[8][8];
-
-/// T.81 A.3.3: cosine of row `frequency`, with the factor C(u) / 2.
-double basis(int frequency, int sample) {
-  const double scale = frequency == 0 ? 1.0 / (2.0 * std::numbers::sqrt2) : 0.5;
-  return scale * std::cos((2 * sample + 1) * frequency * std::numbers::pi / 16.0);
-}
-
-/// FDCT where `forward`, else IDCT, in double precision.
-void reference(const Block& in, bool forward, Block& out) {
-  for (int a = 0; a < 8; ++a)
-    for (int b = 0; b < 8; ++b) {
-      out[a][b] = 0;
-      for (int y = 0; y < 8; ++y)
-        for (int x = 0; x < 8; ++x)
-          out[a][b] += in[y][x] * (forward ? basis(a, y) * basis(b, x) : basis(y, a) * basis(x, b));
-    }
-}
-
 std::int32_t as_signed(std::uint32_t value) { return static_cast<std::int32_t>(value); }
-
-TEST(Dct8, ForwardIsEightTimesTheDefinition) {
-  std::mt19937 random(1);
-  for (int round = 0; round < 2000; ++round) {
-    Block samples, expected;
-    std::uint32_t work[8][8];
-    for (int y = 0; y < 8; ++y)
-      for (int x = 0; x < 8; ++x) {
-        const int sample = static_cast<int>(random() % 256) - 128;
-        samples[y][x] = sample;
-        work[y][x] = static_cast<std::uint32_t>(sample);
-      }
-    reference(samples, true, expected);
-    for (auto& row : work) fdct8<1>(row);
-    for (int x = 0; x < 8; ++x) {
-      std::uint32_t column[8];
-      for (int y = 0; y < 8; ++y) column[y] = work[y][x];
-      fdct8<2>(column);
-      for (int y = 0; y < 8; ++y)
-        ASSERT_NEAR(as_signed(column[y]), 8 * expected[y][x], 3.0) << y << " " << x;
-    }
-  }
-}
-
-TEST(Dct8, InverseIsTheDefinitionToOneStep) {
-  std::mt19937 random(2);
-  for (int round = 0; round < 2000; ++round) {
-    Block coefficients, expected;
-    std::uint32_t work[8][8];
-    for (int y = 0; y < 8; ++y)
-      for (int x = 0; x < 8; ++x) {
-        const int span = 600 / (1 + 3 * (x + y));  // as pictures have them, most of it at the front
-        const int value = static_cast<int>(random() % static_cast<unsigned>(2 * span + 1)) - span;
-        coefficients[y][x] = value;
-        work[y][x] = static_cast<std::uint32_t>(value);
-      }
-    reference(coefficients, false, expected);
-    for (int x = 0; x < 8; ++x) {
-      std::uint32_t column[8];
-      for (int y = 0; y < 8; ++y) column[y] = work[y][x];
-      idct8<1>(column);
-      for (int y = 0; y < 8; ++y) work[y][x] = column[y];
-    }
-    for (int y = 0; y < 8; ++y) {
-      idct8<2>(work[y]);
-      for (int x = 0; x < 8; ++x)
-        ASSERT_NEAR(as_signed(work[y][x]), expected[y][x], 1.0) << y << " " << x;
-    }
-  }
-}
 
 /// Both are linear but for the half that rounds, so that equal results for no frequency and for
 /// each alone are a proof; the others are there for the sceptic.
@@ -123,7 +54,9 @@ TEST(Quantise, CoefficientsFitTheDivisor) {
       fdct8<2>(column);
       largest = std::max(largest, std::abs(as_signed(column[at / 8])));
     }
-  EXPECT_LE(largest, 16384);  // what the test below goes up to
+  // What the test below goes up to, and FloatQuant; roundings move a coefficient by far less
+  // than 64.
+  EXPECT_LE(largest, 16384 - 64);
   EXPECT_LT(largest + 4 * 255, 1 << 15);
 }
 

@@ -91,16 +91,6 @@ TEST(Status, CodesArePinned) {
   }
 }
 
-TEST(Status, DefaultIsSuccess) {
-  const Status status;
-  EXPECT_TRUE(status.is_ok());
-  EXPECT_TRUE(static_cast<bool>(status));
-  EXPECT_EQ(status, Status::ok());
-  EXPECT_EQ(status.code(), Errc::ok);
-  EXPECT_EQ(status.byte_offset(), -1);
-  EXPECT_EQ(status.restart_interval(), -1);
-}
-
 TEST(Status, MessageHoldsDetailAndPlace) {
   const Status status = Status(Errc::bad_huffman_code, "AC table 1").at_byte(4711).in_interval(12);
   EXPECT_FALSE(status.is_ok());
@@ -112,6 +102,7 @@ TEST(Status, MessageHoldsDetailAndPlace) {
   EXPECT_THAT(status.message(), HasSubstr("restart interval 12"));
   EXPECT_THAT(Status(Errc::progressive).message(), HasSubstr("progressive"));
   EXPECT_THAT(Status(Errc::truncated).message(), testing::Not(HasSubstr("byte")));
+  EXPECT_EQ(Status(), Status::ok());
 }
 
 TEST(Result, HoldsAValueOrAStatus) {

@@ -1,4 +1,4 @@
-/* The C interface from C11: encode, inspect, decode, several frames in flight.
+/* The C interface from C11: encode, inspect, decode.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,27 +29,6 @@ static zerorun_frame make_frame(void) {
   frame.data[0] = pixels[0];
   frame.stride_bytes[0] = 3 * kWidth;
   return frame;
-}
-
-static void check_in_flight(const zerorun_encode_params* params, const zerorun_frame* frame,
-                            const uint8_t* expected, size_t expected_size) {
-  zerorun_async_encoder* encoder = NULL;
-  zerorun_encoded encoded = {.struct_size = sizeof encoded};
-  int i;
-  CHECK(zerorun_async_encoder_create(params, NULL, &encoder, NULL) == ZERORUN_OK);
-  for (i = 0; i < 2; ++i) {
-    zerorun_submit_options options = {.struct_size = sizeof options};
-    options.tag = 70u + (unsigned)i;
-    CHECK(zerorun_async_encoder_submit(encoder, frame, &options, NULL) == ZERORUN_OK);
-  }
-  CHECK(zerorun_async_encoder_finish(encoder) == ZERORUN_OK);
-  for (i = 0; i < 2; ++i) {
-    CHECK(zerorun_async_encoder_receive(encoder, 1, &encoded) == ZERORUN_OK);
-    CHECK(encoded.error == NULL && encoded.number == i && encoded.tag == 70u + (unsigned)i);
-    CHECK(encoded.size == expected_size && memcmp(encoded.jpeg, expected, expected_size) == 0);
-  }
-  CHECK(zerorun_async_encoder_receive(encoder, 1, &encoded) == ZERORUN_END);
-  zerorun_async_encoder_destroy(encoder);
 }
 
 int main(void) {
@@ -83,7 +62,6 @@ int main(void) {
   CHECK(zerorun_decoder_decode(decoder, jpeg, 100, ZERORUN_RGB24, &decoded, NULL) != ZERORUN_OK);
   CHECK(strlen(zerorun_decoder_error(decoder)->message) > 10);
 
-  check_in_flight(&params, &frame, jpeg, size);
   zerorun_decoder_destroy(decoder);
   zerorun_encoder_destroy(encoder);
   return 0;

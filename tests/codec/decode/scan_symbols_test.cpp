@@ -17,6 +17,7 @@
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"
+#include "tests/support/bit_writer.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {
@@ -40,34 +41,17 @@ std::array<zerorun::HuffmanSpec, 3> make_specs(bool is_skewed) {
   return {optimal_huffman_spec(dc), {}, optimal_huffman_spec(ac)};
 }
 
-/// Writes the codewords of an interval.
-class IntervalWriter {
- public:
-  explicit IntervalWriter(const std::array<zerorun::HuffmanSpec, 3>& specs) {
-    for (const int t : {0, 2}) fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables_);
+/// Writes the codewords of an interval, with stuffed bytes.
+struct IntervalWriter : BitWriter {
+  IntervalWriter(const std::array<zerorun::HuffmanSpec, 3>& specs, Stream& out)
+      : BitWriter(out, true) {
+    for (const int t : {0, 2}) fill_encode_table(specs[static_cast<std::size_t>(t)], t, tables);
   }
   void put(const Symbol& symbol) {
-    put_bits(tables_.code[symbol.table][symbol.rrrrssss],
-             tables_.bits[symbol.table][symbol.rrrrssss]);
-    put_bits(symbol.appended, symbol.rrrrssss & 15);
+    codeword(tables, symbol.table, symbol.rrrrssss);
+    bits(symbol.appended, symbol.rrrrssss & 15);
   }
-  /// With stuffed bytes.
-  Stream bytes() {
-    while (bits_.size() % 8 != 0) bits_ += '1';
-    Stream out;
-    for (std::size_t at = 0; at < bits_.size(); at += 8) {
-      out.push_back(static_cast<std::uint8_t>(std::stoi(bits_.substr(at, 8), nullptr, 2)));
-      if (out.back() == 0xFF) out.push_back(0);
-    }
-    return out;
-  }
-
- private:
-  void put_bits(std::uint32_t value, int count) {
-    while (count-- > 0) bits_ += (value >> count & 1) != 0 ? '1' : '0';
-  }
-  HuffmanEncodeTables tables_;
-  std::string bits_;
+  HuffmanEncodeTables tables;
 };
 
 /// All sizes, ZRLs before EOB and up to the end of the block, EOBs of other numbers.
@@ -117,7 +101,7 @@ Stream odd_stream(const Shape& shape, std::uint64_t seed, int most_dc = 9000) {
   const ScanLayout layout = make_scan_layout(shape.width, shape.height, factors.data(), count,
                                              all.data(), count, shape.restart_interval);
   for (std::int64_t i = 0; i < layout.intervals(); ++i) {
-    IntervalWriter writer(specs);
+    IntervalWriter writer(specs, out);
     int last[kMaxDecodedComponents] = {};
     const std::int64_t end = std::min((i + 1) * layout.interval_mcus(), layout.mcus());
     for (std::int64_t mcu = i * layout.interval_mcus(); mcu < end; ++mcu)
@@ -128,8 +112,7 @@ Stream odd_stream(const Shape& shape, std::uint64_t seed, int most_dc = 9000) {
         writer.put(make_symbol(0, diff, 0));
         put_ac(random, writer);
       }
-    const Stream bytes = writer.bytes();
-    out.insert(out.end(), bytes.begin(), bytes.end());
+    writer.align();
     out.push_back(0xFF);
     out.push_back(i + 1 < layout.intervals() ? static_cast<std::uint8_t>(marker::kRst0 + i % 8)
                                              : std::uint8_t{marker::kEoi});

@@ -6,22 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "codec/arith/zigzag.hpp"
-#include "tests/codec/fast/cpu_choice.hpp"
-#include "tests/support/random.hpp"
+#include "tests/codec/fast/any_stream.hpp"
+#include "tests/support/extreme_block.hpp"
 #include "tests/support/resources.hpp"
-#include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {
 namespace {
 
 constexpr int kThreads = 1;
-
-std::vector<std::byte> encode(Encoder& encoder, const TestFrame& frame) {
-  std::vector<std::byte> out;
-  const auto report = encoder.encode(frame.view(), out);
-  EXPECT_TRUE(report.is_ok()) << report.status().message();
-  return out;
-}
 
 /// Any parameters, from a seed.
 EncodeParams any_params(Random& random, int threads) {
@@ -41,12 +33,12 @@ EncodeParams any_params(Random& random, int threads) {
   return params;
 }
 
-void compare(const EncodeParams& params, const TestFrame& frame) {
-  Encoder reference = make_encoder(InstructionSet::scalar, params);
-  const std::vector<std::byte> wanted = encode(reference, frame);
+void compare(EncodeParams params, const TestFrame& frame) {
+  params.instruction_set = InstructionSet::scalar;
+  const Bytes wanted = encoded_on_cpu(frame.view(), params);
   for (const InstructionSet target : fast_targets()) {
-    Encoder encoder = make_encoder(target, params);
-    ASSERT_TRUE(encode(encoder, frame) == wanted)
+    params.instruction_set = target;
+    ASSERT_TRUE(encoded_on_cpu(frame.view(), params) == wanted)
         << name(target) << ", quality " << params.quality << ", tables "
         << static_cast<int>(params.huffman) << ", restart " << static_cast<int>(params.restart.kind)
         << " " << params.restart.count;
@@ -107,6 +99,51 @@ TEST(FastEncode, EveryDivisor) {
       compare(params, make_frame(content, PixelFormat::yuv444p, 65, 33, 5));
     if (HasFatalFailure()) FAIL() << "from " << first;
   }
+}
+
+/// At the ends of all ranges, and at random.
+std::vector<BlockSamples> hard_blocks() {
+  std::vector<BlockSamples> blocks;
+  for (std::size_t at = 0; at < kBlockSize; ++at)
+    for (const bool reverse : {false, true}) blocks.push_back(extreme(at, reverse));
+  for (std::size_t at = 0; at < kBlockSize; ++at) {  // one sample alone
+    blocks.emplace_back().fill(0);
+    blocks.back()[at] = 255;
+  }
+  Random random(7);
+  for (int round = 0; round < 2000; ++round) {
+    const bool two_values = round % 2 == 0;
+    for (auto& sample : blocks.emplace_back())
+      sample = static_cast<std::uint8_t>(two_values ? 255 * random.below(2) : random.below(256));
+  }
+  return blocks;
+}
+
+/// The forward transform, of samples that text moves beyond their range, too; with divisors that
+/// are the same at all places or none is.
+TEST(FastEncode, HardBlocks) {
+  const std::vector<BlockSamples> blocks = hard_blocks();
+  for (const Tune tune : {Tune::exact, Tune::text})
+    for (const int q : {1, 2, 3, 16, 99, 254, 255, 0}) {
+      EncodeParams params;
+      params.threads = kThreads;
+      params.tune = tune;
+      params.luma_table.emplace();
+      for (std::size_t i = 0; i < kBlockSize; ++i)
+        (*params.luma_table)[i] =
+            static_cast<std::uint16_t>(q != 0 ? q : static_cast<int>(1 + 3 * i));
+      constexpr std::size_t kMost = 24;  // blocks side by side: several vectors, and a part of one
+      for (std::size_t from = 0; from < blocks.size();) {
+        const std::size_t count = std::min(blocks.size() - from, 1 + from % kMost);
+        TestFrame frame(PixelFormat::gray8, static_cast<int>(8 * count), 8);
+        for (std::size_t i = 0; i < count * kBlockSize; ++i)
+          frame.row(0, static_cast<int>(i % kBlockSize / 8))[i / kBlockSize * 8 + i % 8] =
+              blocks[from + i / kBlockSize][i % kBlockSize];
+        compare(params, frame);
+        if (HasFatalFailure()) FAIL() << name(tune) << " divisor " << q << ", from block " << from;
+        from += count;
+      }
+    }
 }
 
 TEST(FastEncode, LargePicturesOnSeveralThreads) {

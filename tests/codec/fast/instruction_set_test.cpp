@@ -2,17 +2,42 @@
 // SPDX-License-Identifier: MIT
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "codec/pipeline/cpu_choice.hpp"
-#include "tests/codec/fast/cpu_choice.hpp"
+#include "tests/codec/fast/any_stream.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun {
 namespace {
 
-using test::CpuChoice;
+/// Sets ZERORUN_CPU, and puts back what it was.
+class CpuChoice {
+ public:
+  explicit CpuChoice(const std::string& value) {
+    if (const char* before = std::getenv("ZERORUN_CPU")) {
+      before_ = before;
+      had_ = true;
+    }
+    ::setenv("ZERORUN_CPU", value.c_str(), 1);
+  }
+  explicit CpuChoice(InstructionSet target) : CpuChoice(std::string(name(target))) {}
+  ~CpuChoice() {
+    if (had_)
+      ::setenv("ZERORUN_CPU", before_.c_str(), 1);
+    else
+      ::unsetenv("ZERORUN_CPU");
+  }
+  CpuChoice(const CpuChoice&) = delete;
+  CpuChoice& operator=(const CpuChoice&) = delete;
+
+ private:
+  std::string before_;
+  bool had_ = false;
+};
 
 TEST(InstructionSet, ScalarIsThereAndTheListIsInOrder) {
   const std::vector<InstructionSet> sets = instruction_sets();
@@ -39,9 +64,6 @@ TEST(CpuChoice, EnvironmentChooses) {
     EXPECT_EQ(chosen_cpu_target(InstructionSet::best), target);
     EXPECT_EQ(*resolve_instruction_set(), target);
   }
-}
-
-TEST(CpuChoice, BestIsTheDefault) {
   const CpuChoice choice("best");
   EXPECT_EQ(chosen_cpu_target(InstructionSet::best), instruction_sets().back());
   EXPECT_EQ(*resolve_instruction_set(), instruction_sets().back());

@@ -1,5 +1,5 @@
-// The transforms of every instruction set against the reference stages, on blocks that reach the
-// ends of all ranges.
+// The inverse transforms of every instruction set against the reference stage, on blocks that reach
+// the ends of all ranges. encode_parity_test.cpp does the same for the forward ones.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
@@ -9,10 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "codec/fast/decode_kernels.hpp"
-#include "codec/fast/encode_kernels.hpp"
 #include "codec/pipeline/stage_table.hpp"
-#include "tests/codec/fast/cpu_choice.hpp"
-#include "tests/support/extreme_block.hpp"
+#include "tests/codec/fast/any_stream.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/resources.hpp"
 
@@ -22,7 +20,7 @@ namespace {
 #ifdef ZERORUN_HAVE_HIGHWAY
 
 constexpr int kMost = 24;  // blocks of a call: several vectors, and a part of one
-static_assert(kMost <= fast::kRunMcus && kMost <= fast::kDecodeRunMcus);
+static_assert(kMost <= fast::kDecodeRunMcus);
 
 /// A row of `blocks` grey blocks.
 ScanLayout row_layout(int blocks) {
@@ -31,103 +29,7 @@ ScanLayout row_layout(int blocks) {
   return make_scan_layout(blocks * kBlockEdge, kBlockEdge, &spec, 1, &only, 1, 0);
 }
 
-using Samples = BlockSamples;
 using Block = std::array<std::int16_t, kBlockSize>;  // natural order
-
-/// Up to kMost blocks side by side. With rules only the coefficients of the masks count.
-void compare_forward(std::span<const Samples> blocks, const std::uint16_t* table,
-                     const TuneRules* rules = nullptr) {
-  const int count = static_cast<int>(blocks.size()), width = count * kBlockEdge;
-  std::vector<std::uint8_t> samples(static_cast<std::size_t>(width) * kBlockEdge);
-  for (int y = 0; y < kBlockEdge; ++y)
-    for (int b = 0; b < count; ++b)
-      std::copy_n(blocks[static_cast<std::size_t>(b)].begin() + y * kBlockEdge, kBlockEdge,
-                  samples.begin() + y * width + b * kBlockEdge);
-  DivisorTables divisors;
-  for (std::size_t i = 0; i < kBlockSize; ++i)
-    divisors.table[0][i] = divisors.table[1][i] = make_divisor(table[i]);
-  const ScanLayout layout = row_layout(count);
-  const ConstPlaneView plane{samples.data(), width, width, kBlockEdge};
-  std::vector<std::int16_t> wanted(static_cast<std::size_t>(count) * kBlockSize);
-  FdctQuantArgs args{layout, {plane}, &divisors, 0, count, wanted.data(), rules};
-  Exec exec;
-  ASSERT_TRUE(cpu_stages().fdct_quant(args, exec));
-
-  const auto quant = std::make_unique<fast::QuantRows[]>(2);
-  fast::fill_quant_rows(table, quant[0]);
-  const auto run = std::make_unique<fast::BlockRun>();
-  for (const InstructionSet target : fast_targets()) {
-    const Divisor dc = divisors.table[0][0];
-    fast::encode_kernels(target).transform_run(
-        {&layout, &plane, quant.get(), 0, 0, count, run.get(), rules, {dc, dc}});
-    for (int b = 0; b < count; ++b) {
-      std::uint64_t nonzero = 0;
-      for (int k = 0; k < kBlockSize; ++k) {
-        const int value = wanted[static_cast<std::size_t>(b * kBlockSize + k)];
-        const bool is_read = rules == nullptr || k == 0 || (run->nonzero[b] >> k & 1) != 0;
-        ASSERT_EQ(is_read ? run->zz[b][k] : 0, value)
-            << name(target) << " block " << b << " at " << k;
-        if (rules == nullptr || k > 0) nonzero |= std::uint64_t{value != 0} << k;
-      }
-      ASSERT_EQ(run->nonzero[b], nonzero) << name(target);
-    }
-  }
-}
-
-/// At the ends of all ranges, and at random.
-std::vector<Samples> hard_blocks() {
-  std::vector<Samples> blocks;
-  for (std::size_t at = 0; at < kBlockSize; ++at)
-    for (const bool reverse : {false, true}) blocks.push_back(extreme(at, reverse));
-  for (std::size_t at = 0; at < kBlockSize; ++at) {  // one sample alone
-    blocks.emplace_back().fill(0);
-    blocks.back()[at] = 255;
-  }
-  Random random(7);
-  for (int round = 0; round < 2000; ++round) {
-    const bool two_values = round % 2 == 0;
-    for (auto& sample : blocks.emplace_back())
-      sample = static_cast<std::uint8_t>(two_values ? 255 * random.below(2) : random.below(256));
-  }
-  return blocks;
-}
-
-TEST(FastTransform, ForwardEqualsTheReference) {
-  const std::vector<Samples> blocks = hard_blocks();
-  for (const int q : {1, 2, 3, 16, 99, 254, 255, 0}) {
-    std::array<std::uint16_t, kBlockSize> table;
-    for (std::size_t i = 0; i < kBlockSize; ++i)  // 0: each place has a divisor of its own
-      table[i] = static_cast<std::uint16_t>(q != 0 ? q : static_cast<int>(1 + 3 * i));
-    for (std::size_t from = 0; from < blocks.size();) {
-      const std::size_t count = std::min<std::size_t>(blocks.size() - from, 1 + from % kMost);
-      compare_forward(std::span(blocks).subspan(from, count), table.data());
-      if (HasFatalFailure()) FAIL() << "divisor " << q << ", from block " << from;
-      from += count;
-    }
-  }
-}
-
-/// Samples beyond the range of a byte, as far as they may be moved.
-TEST(FastTransform, OvershootEqualsTheReference) {
-  const std::vector<Samples> blocks = hard_blocks();
-  for (const std::uint32_t q : {1u, 2u, 3u, 10u, 11u, 255u}) {
-    std::array<std::uint16_t, kBlockSize> table;
-    table.fill(static_cast<std::uint16_t>(q));
-    TuneRules rules{};
-    rules.weight = rules.thrifty_weight = 1 << 20;  // drops nothing above half a step
-    rules.overshoots = true;
-    for (TuneTable& of_component : rules.table) {
-      for (int k = 0; k < kBlockSize; ++k) set_step(of_component, k, q);
-      set_least_step(of_component, true, q);
-    }
-    for (std::size_t from = 0; from < blocks.size();) {
-      const std::size_t count = std::min<std::size_t>(blocks.size() - from, 1 + from % kMost);
-      compare_forward(std::span(blocks).subspan(from, count), table.data(), &rules);
-      if (HasFatalFailure()) FAIL() << "step " << q << ", from block " << from;
-      from += count;
-    }
-  }
-}
 
 /// What fast::DecodeKernels::decode_run says of a block.
 std::uint8_t extent_of(const Block& block) {

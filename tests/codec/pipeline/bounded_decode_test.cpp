@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,8 @@
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/stage_table.hpp"
+#include "codec/syntax/header_writer.hpp"
+#include "codec/syntax/marker.hpp"
 #include "tests/support/jpeg_segments.hpp"
 
 namespace zerorun::test {
@@ -47,42 +50,28 @@ struct Scan {
 /// and one that adds `d` >= 128 is 10, the 8 bits of d, 0.
 Bytes stream(int width, int height, int components, int restart_mcus,
              const std::vector<Scan>& scans) {
-  std::vector<std::uint8_t> out{0xFF, 0xD8};
-  const auto add = [&](std::uint8_t marker, const std::vector<std::uint8_t>& payload) {
-    const auto segment = make_segment(marker, payload);
-    out.insert(out.end(), segment.begin(), segment.end());
-  };
-  std::vector<std::uint8_t> quant(65, 1);
-  quant[0] = 0;
-  add(0xDB, quant);
-  const auto byte = [](int value) { return static_cast<std::uint8_t>(value); };
-  std::vector<std::uint8_t> frame{8,
-                                  byte(height >> 8),
-                                  byte(height & 255),
-                                  byte(width >> 8),
-                                  byte(width & 255),
-                                  byte(components)};
-  for (int c = 1; c <= components; ++c) frame.insert(frame.end(), {byte(c), 0x11, 0});
-  add(0xC0, frame);
-  std::vector<std::uint8_t> dc(17, 0), ac(17, 0);
-  dc[1] = dc[2] = 1;
-  dc.insert(dc.end(), {0, 8});
-  ac[0] = 0x10;
-  ac[1] = 1;
-  ac.push_back(0);
-  add(0xC4, dc);
-  add(0xC4, ac);
-  add(0xDD, {byte(restart_mcus >> 8), byte(restart_mcus & 255)});
+  std::vector<std::uint8_t> out{0xFF, marker::kSoi};
+  QuantTable quant;
+  quant.fill(1);
+  put_dqt(0, quant, out);
+  std::vector<SofComponent> frame;
+  for (int c = 1; c <= components; ++c) frame.push_back({c, 1, 1, 0});
+  put_sof(marker::kSof0, width, height, frame, out);
+  zerorun::HuffmanSpec dc, ac;
+  dc.bits[1] = dc.bits[2] = ac.bits[1] = 1;
+  dc.values[1] = 8;
+  put_dht({0, 0}, dc, out);
+  put_dht({1, 0}, ac, out);
+  put_dri(restart_mcus, out);
   for (const Scan& scan : scans) {
-    std::vector<std::uint8_t> header{byte(static_cast<int>(scan.components.size()))};
-    for (const int id : scan.components) header.insert(header.end(), {byte(id), 0});
-    header.insert(header.end(), {0, 63, 0});
-    add(0xDA, header);
+    std::vector<SosComponent> header;
+    for (const int id : scan.components) header.push_back({id, 0, 0});
+    put_sos(header, 0, 63, 0, 0, out);
     out.insert(out.end(), scan.data.begin(), scan.data.end());
   }
-  out.insert(out.end(), {0xFF, 0xD9});
-  const auto* bytes = reinterpret_cast<const std::byte*>(out.data());
-  return {bytes, bytes + out.size()};
+  out.insert(out.end(), {0xFF, marker::kEoi});
+  const auto bytes = std::as_bytes(std::span(out));
+  return {bytes.begin(), bytes.end()};
 }
 
 struct Decoded {

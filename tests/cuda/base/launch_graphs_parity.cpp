@@ -1,22 +1,50 @@
 // A graph does what its launches do, and graphs are made, kept and evicted as they should.
 // SPDX-License-Identifier: MIT
 #include <cstdint>
+#include <future>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "codec/pipeline/encode_setup.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/encode/frame_encoder.hpp"
-#include "tests/cuda/base/other_capture.hpp"
-#include "tests/cuda/device_array.hpp"
-#include "tests/cuda/device_frame.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::test {
 namespace {
+
+/// A capture that goes on in another thread, in the mode in which CUDA refuses some calls to all
+/// threads. Fails the test if it is disturbed.
+class CaptureOfAnotherThread {
+ public:
+  CaptureOfAnotherThread() : thread_([this] { capture(); }) { begun_.get_future().wait(); }
+  ~CaptureOfAnotherThread() { end(); }
+  void end() {
+    if (!thread_.joinable()) return;
+    enough_.set_value();
+    thread_.join();
+  }
+
+ private:
+  void capture() {
+    Stream stream;
+    EXPECT_TRUE(stream.create());
+    EXPECT_EQ(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), cudaSuccess);
+    begun_.set_value();
+    enough_.get_future().wait();
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+
+  std::promise<void> begun_, enough_;
+  std::thread thread_;  // the last: it uses the others
+};
 
 class LaunchGraphsParity : public GpuTest {
  protected:

@@ -11,6 +11,7 @@
 
 #include "codec/base/device_spans.hpp"
 #include "codec/base/frame_distance.hpp"
+#include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
@@ -45,14 +46,11 @@ class SpanClockParity : public GpuTest {
     if (IsSkipped() || HasFatalFailure()) return;
     EncodeParams params;
     params.backend = Backend::cuda;
-    auto encoder = Encoder::create(params);
-    ASSERT_TRUE(encoder) << encoder.status().message();
-    encoder_.emplace(*std::move(encoder));
+    encoder_ = make_coder<Encoder>(params);
     DecodeParams decode;
     decode.backend = Backend::cuda;
-    auto decoder = Decoder::create(decode);
-    ASSERT_TRUE(decoder) << decoder.status().message();
-    decoder_.emplace(*std::move(decoder));
+    decoder_ = make_coder<Decoder>(decode);
+    ASSERT_TRUE(encoder_ && decoder_);
     ASSERT_TRUE(encoder_->encode(frame_.view(), jpeg_));
   }
 

@@ -34,16 +34,13 @@ inline bool has_little_shared_memory() {
   return limits && limits->shared_of_cta < kEnoughForAll;
 }
 
-/// An RGB picture coded by the CPU.
-inline Jpeg encode(Content content, int width, int height, EncodeParams params) {
-  params.backend = Backend::cpu;
-  const TestFrame frame = make_frame(content, PixelFormat::rgb24, width, height, 7);
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder) << encoder.status().message();
-  Jpeg out;
-  const auto report = encoder->encode(frame.view(), out);
-  EXPECT_TRUE(report) << report.status().message();
-  return out;
+/// A picture coded by the CPU.
+inline Jpeg encode(const TestFrame& frame, const EncodeParams& params) {
+  return encoded_on_cpu(frame.view(), params);
+}
+/// The same of an RGB picture.
+inline Jpeg encode(Content content, int width, int height, const EncodeParams& params) {
+  return encode(make_frame(content, PixelFormat::rgb24, width, height, 7), params);
 }
 
 /// How two reports differ; empty if they do not. Which decoder took a scan makes no difference.

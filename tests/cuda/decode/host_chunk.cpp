@@ -60,12 +60,6 @@ std::unique_ptr<HostEnds> make_ends() {
   return ends;
 }
 
-void follow_all_segments(HostEnds& ends) {
-  for (std::uint32_t segment = 1; segment < HostEnds::kSegments; ++segment)
-    for (std::uint32_t number = 0; number <= kMostEnds; ++number)
-      ends.follow_segment(segment, number);
-}
-
 Chunk::Chunk(const HostRow& row, const Sizes& sizes) : row_(row), sizes_(sizes) {
   ends_->most = sizes.most_ends;
   for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
@@ -74,7 +68,9 @@ Chunk::Chunk(const HostRow& row, const Sizes& sizes) : row_(row), sizes_(sizes) 
   }
   walk_guesses();
   walk_ends();
-  follow_all_segments(*ends_);
+  for (std::uint32_t segment = 1; segment < HostEnds::kSegments; ++segment)
+    for (std::uint32_t number = 0; number <= kMostEnds; ++number)
+      ends_->follow_segment(segment, number);
 }
 
 void Chunk::walk_guesses() {
@@ -204,6 +200,29 @@ std::uint32_t pass(const HostRow& row, std::uint32_t sub, const WalkState& from)
   return own.open ? state : 0;
 }
 
+/// The states in which subsequence `to` may begin, by walks from every bit of subsequences `first`
+/// to `until` - 1 and from each block of the MCU; in no order.
+std::vector<std::uint32_t> states_from_every_bit(const HostRow& row, std::uint32_t first,
+                                                 std::uint32_t until, std::uint32_t to) {
+  std::vector<std::uint32_t> memory(DistinctStates::bytes() / 4);
+  std::vector<std::uint32_t> now, next;
+  for (std::uint32_t sub = first; sub < to; ++sub) {
+    std::ranges::fill(memory, 0u);
+    const auto seen = DistinctStates::at(reinterpret_cast<std::uint16_t*>(memory.data()));
+    const auto go_on = [&](const WalkState& from) {
+      // A walk that begins behind the interval's end has no state that can be packed.
+      const std::uint32_t state = row.at(sub).open ? pass(row, sub, from) : 0;
+      if (seen.add(state)) next.push_back(state);
+    };
+    for (const std::uint32_t state : now) go_on(unpack_walk_state(state));
+    for (std::uint32_t bit = 0; bit < kSubsequenceBits && sub < until; ++bit)
+      for (std::uint32_t phase = 0; phase < row.period(); ++phase) go_on({bit, phase, 0});
+    now.swap(next);
+    next.clear();
+  }
+  return now;
+}
+
 }  // namespace
 
 MarkedChunk::MarkedChunk(const HostRow& row, std::uint32_t slots) : row_(row), memory_(slots) {
@@ -314,27 +333,6 @@ FoundStarts MarkedChunk::compare() const {
     if (ends.state(mark, slot) != truth(mark)) out.broken = "walks lead to a wrong state";
   }
   return out;
-}
-
-std::vector<std::uint32_t> states_from_every_bit(const HostRow& row, std::uint32_t first,
-                                                 std::uint32_t until, std::uint32_t to) {
-  std::vector<std::uint32_t> memory(DistinctStates::bytes() / 4);
-  std::vector<std::uint32_t> now, next;
-  for (std::uint32_t sub = first; sub < to; ++sub) {
-    std::ranges::fill(memory, 0u);
-    const auto seen = DistinctStates::at(reinterpret_cast<std::uint16_t*>(memory.data()));
-    const auto go_on = [&](const WalkState& from) {
-      // A walk that begins behind the interval's end has no state that can be packed.
-      const std::uint32_t state = row.at(sub).open ? pass(row, sub, from) : 0;
-      if (seen.add(state)) next.push_back(state);
-    };
-    for (const std::uint32_t state : now) go_on(unpack_walk_state(state));
-    for (std::uint32_t bit = 0; bit < kSubsequenceBits && sub < until; ++bit)
-      for (std::uint32_t phase = 0; phase < row.period(); ++phase) go_on({bit, phase, 0});
-    now.swap(next);
-    next.clear();
-  }
-  return now;
 }
 
 }  // namespace zerorun::test

@@ -66,7 +66,6 @@ struct RowsOfScan {
 using HostEnds = SubsequenceEnds<kHostSubsequences>;
 
 std::unique_ptr<HostEnds> make_ends();
-void follow_all_segments(HostEnds& ends);
 
 /// kHostSubsequences subsequences, by the ends that are possible for each.
 class Chunk {
@@ -80,7 +79,6 @@ class Chunk {
   Chunk(const HostRow& row, const Sizes& sizes);
 
   FoundStarts compare() const;
-  const HostEnds& ends() const { return *ends_; }
   /// After how many rounds no new end turned up.
   std::uint32_t rounds() const { return rounds_; }
 
@@ -118,9 +116,9 @@ class MarkedChunk {
   MarkedChunk(const HostRow& row, std::uint32_t slots);
 
   FoundStarts compare() const;
-  std::uint32_t kept(std::uint32_t mark) const;
 
  private:
+  std::uint32_t kept(std::uint32_t mark) const;
   void walk_from_every_bit();
   std::uint32_t arrive(std::uint32_t mark, std::uint32_t state, bool& is_new);
   void walk_until_met(std::uint32_t sub, std::uint32_t state, std::uint32_t before = kNoSlot);
@@ -134,10 +132,5 @@ class MarkedChunk {
   const char* broken_ = nullptr;
   MarkMemory memory_;
 };
-
-/// The states in which subsequence `to` may begin, by walks from every bit of subsequences `first`
-/// to `until` - 1 and from each block of the MCU; in no order.
-std::vector<std::uint32_t> states_from_every_bit(const HostRow& row, std::uint32_t first,
-                                                 std::uint32_t until, std::uint32_t to);
 
 }  // namespace zerorun::test

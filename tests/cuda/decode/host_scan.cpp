@@ -40,6 +40,27 @@ CleanScan clean_scan(std::span<const std::byte> jpeg, const ScanHeader& header,
   return scan;
 }
 
+/// Levels from pairs in order and from the number of each block's first pair. Returns what is wrong
+/// with these, or null.
+const char* expand_pairs(std::size_t blocks, std::span<const HostPair> pairs,
+                         std::vector<std::uint32_t> first_pair, ScanLevels& levels) {
+  levels.coefficients.resize(blocks * kBlockSize);
+  levels.diff.resize(blocks);
+  first_pair.push_back(static_cast<std::uint32_t>(pairs.size()));
+  if (first_pair.size() != blocks + 1) return "not every block has its DC";
+  for (std::size_t block = 0; block < blocks; ++block)
+    for (std::size_t i = first_pair[block]; i < first_pair[block + 1]; ++i) {
+      const std::uint32_t k = pairs[i].index;
+      const auto level = static_cast<std::int16_t>(pairs[i].level);
+      if ((k == 0) != (i == first_pair[block])) return "a block does not begin with DC";
+      if (k == 0)
+        levels.diff[block] = level;
+      else
+        levels.coefficients[block * kBlockSize + size_of(kNaturalOfZigzag[k])] = level;
+    }
+  return nullptr;
+}
+
 /// The decoder of one scan, interval after interval.
 class HostDecoder {
  public:
@@ -127,17 +148,14 @@ std::vector<CleanScan> read_scans(std::span<const std::byte> jpeg, std::int64_t 
   return scans;
 }
 
-std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg) {
-  auto scans = read_scans(jpeg, std::int64_t{1} << 24, 1);
-  if (scans.empty()) return std::nullopt;
-  return std::move(scans.front());
-}
-
 std::optional<CleanScan> encoded_scan(const ConstFrameView& frame, EncodeParams params) {
   params.backend = Backend::cpu;
   auto encoder = Encoder::create(params);
   std::vector<std::byte> jpeg;
-  return encoder && encoder->encode(frame, jpeg) ? read_scan(jpeg) : std::nullopt;
+  if (!encoder || !encoder->encode(frame, jpeg)) return std::nullopt;
+  auto scans = read_scans(jpeg, std::int64_t{1} << 24, 1);
+  if (scans.empty()) return std::nullopt;
+  return std::move(scans.front());
 }
 
 HuffmanDecodeTables stage_tables(const ScanHeader& header) {
@@ -206,12 +224,6 @@ FastScan decode_fast(const CleanScan& scan, const HostTables& tables,
   return refused;
 }
 
-FastScan decode_fast(const CleanScan& scan) {
-  const PairCycle cycle = make_pair_cycle(scan.header.layout);
-  const auto tables = make_host_tables(tables_of(scan.header, cycle));
-  return decode_fast(scan, {tables.get(), cycle}, words_of(scan.bytes));
-}
-
 const char* contradiction(const StageScan& stages, const FastScan& fast) {
   if (fast.broken != nullptr) return fast.broken;
   const bool fault = fast.faults != 0;
@@ -219,25 +231,6 @@ const char* contradiction(const StageScan& stages, const FastScan& fast) {
   if (stages.fault && !fault) return "a fault that the stages find was not found";
   if (!stages.fault && stages.padded_with_ones && fault) return "a sound scan has a fault";
   return !stages.fault && !fault && stages.levels != fast.levels ? "other levels" : nullptr;
-}
-
-const char* expand_pairs(std::size_t blocks, std::span<const HostPair> pairs,
-                         std::vector<std::uint32_t> first_pair, ScanLevels& levels) {
-  levels.coefficients.resize(blocks * kBlockSize);
-  levels.diff.resize(blocks);
-  first_pair.push_back(static_cast<std::uint32_t>(pairs.size()));
-  if (first_pair.size() != blocks + 1) return "not every block has its DC";
-  for (std::size_t block = 0; block < blocks; ++block)
-    for (std::size_t i = first_pair[block]; i < first_pair[block + 1]; ++i) {
-      const std::uint32_t k = pairs[i].index;
-      const auto level = static_cast<std::int16_t>(pairs[i].level);
-      if ((k == 0) != (i == first_pair[block])) return "a block does not begin with DC";
-      if (k == 0)
-        levels.diff[block] = level;
-      else
-        levels.coefficients[block * kBlockSize + size_of(kNaturalOfZigzag[k])] = level;
-    }
-  return nullptr;
 }
 
 std::vector<Subsequence> subsequences_of(const CleanScan& scan, const HostTables& tables,

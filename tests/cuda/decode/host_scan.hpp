@@ -27,8 +27,6 @@ struct CleanScan {
 /// The first `most` scans of a stream, up to a header that is refused.
 std::vector<CleanScan> read_scans(std::span<const std::byte> jpeg, std::int64_t max_pixels,
                                   std::size_t most);
-/// The first one.
-std::optional<CleanScan> read_scan(std::span<const std::byte> jpeg);
 
 /// That of a frame, encoded on the CPU; none after an error.
 std::optional<CleanScan> encoded_scan(const ConstFrameView& frame, EncodeParams params);
@@ -70,15 +68,14 @@ struct FastScan {
 };
 FastScan decode_fast(const CleanScan& scan, const HostTables& tables,
                      std::span<const std::uint32_t> words);
-FastScan decode_fast(const CleanScan& scan);
 
 /// How the GPU decoder's result contradicts that of the CPU's stages, or null.
 const char* contradiction(const StageScan& stages, const FastScan& fast);
 
-/// Levels from pairs in order and from the number of each block's first pair. Returns what is wrong
-/// with these, or null.
-const char* expand_pairs(std::size_t blocks, std::span<const HostPair> pairs,
-                         std::vector<std::uint32_t> first_pair, ScanLevels& levels);
+/// How the staged decoder's algorithm, with subsequences of so many bits, contradicts the CPU's
+/// stages, or null: sync points, cursors and pairs.
+const char* staged_contradiction(const CleanScan& scan, const StageScan& stages,
+                                 std::int32_t subsequence_bits);
 
 /// A subsequence by its number (first_subsequence_of()), and where it truly begins.
 struct Subsequence {

@@ -73,28 +73,6 @@ struct HostTables {
   std::uint32_t pair(std::uint32_t table) const { return table % pairs(); }
 };
 
-/// Bits written one by one.
-struct WrittenBits {
-  std::vector<std::uint8_t> bytes;
-  std::uint32_t count = 0;
-
-  void put_bit(bool one) {
-    if (count % 8 == 0) bytes.push_back(0);
-    if (one) bytes.back() |= static_cast<std::uint8_t>(0x80 >> count % 8);
-    ++count;
-  }
-  void put(const char* zeros_and_ones) {
-    for (; *zeros_and_ones != 0; ++zeros_and_ones) put_bit(*zeros_and_ones == '1');
-  }
-  /// The lowest `bits` bits.
-  void put(std::uint32_t value, std::uint32_t bits) {
-    while (bits > 0) put_bit((value >> --bits & 1) != 0);
-  }
-  void pad() {
-    while (count % 8 != 0) put_bit(true);
-  }
-};
-
 /// Bytes as the words that the kernels read, with zeros behind them.
 std::vector<std::uint32_t> words_of(std::span<const std::uint8_t> bytes);
 

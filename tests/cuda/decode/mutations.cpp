@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "tests/cuda/decode/mutations.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
-#include <utility>
 
+#include "tests/support/coder.hpp"
+#include "tests/support/damage.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
@@ -15,90 +14,12 @@
 namespace zerorun::test {
 namespace {
 
-Bytes coded(Content content, int width, int height, EncodeParams params) {
-  params.backend = Backend::cpu;
-  const TestFrame frame = make_frame(content, PixelFormat::rgb24, width, height, 7);
-  auto encoder = Encoder::create(params);
-  Bytes jpeg;
-  if (encoder && encoder->encode(frame.view(), jpeg)) return jpeg;
+Bytes coded(Content content, int width, int height, const EncodeParams& params) {
+  Bytes jpeg =
+      encoded_on_cpu(make_frame(content, PixelFormat::rgb24, width, height, 7).view(), params);
+  if (!jpeg.empty()) return jpeg;
   std::fprintf(stderr, "a stream to damage could not be made\n");
   std::exit(2);
-}
-
-/// Offsets of the RSTm codes behind the headers.
-std::vector<std::size_t> restart_codes(const Bytes& jpeg, std::size_t scan) {
-  std::vector<std::size_t> out;
-  for (std::size_t i = scan; i + 1 < jpeg.size(); ++i)
-    if (jpeg[i] == std::byte{0xFF} && (jpeg[i + 1] & std::byte{0xF8}) == std::byte{0xD0})
-      out.push_back(i + 1);
-  return out;
-}
-
-std::ptrdiff_t offset(std::size_t at) { return static_cast<std::ptrdiff_t>(at); }
-
-/// Exchanges two markers, or moves one next to another.
-void move_markers(Bytes& jpeg, std::size_t scan, Random& random) {
-  const auto codes = restart_codes(jpeg, scan);
-  if (codes.size() < 2) return;
-  const auto one = static_cast<std::size_t>(random.below(static_cast<int>(codes.size()) - 1));
-  const std::size_t other =
-      random.below(2) == 0 ? one + 1
-                           : static_cast<std::size_t>(random.below(static_cast<int>(codes.size())));
-  if (random.below(2) == 0) return std::swap(jpeg[codes[one]], jpeg[codes[other]]);
-  // Before the other one, and away from its own place.
-  const std::byte marker[] = {std::byte{0xFF}, jpeg[codes[one]]};
-  const auto remove = [&](std::size_t code) {
-    jpeg.erase(jpeg.begin() + offset(code) - 1, jpeg.begin() + offset(code) + 1);
-  };
-  const auto insert = [&](std::size_t code) {
-    jpeg.insert(jpeg.begin() + offset(code) - 1, std::begin(marker), std::end(marker));
-  };
-  if (one < other) {
-    insert(codes[other]);
-    remove(codes[one]);
-  } else {
-    remove(codes[one]);
-    insert(codes[other]);
-  }
-}
-
-void damage(Bytes& jpeg, std::size_t scan, Random& random) {
-  if (jpeg.size() < 4) return;
-  const int last = static_cast<int>(jpeg.size()) - 1;
-  // Mostly after the headers: damage in headers is mostly refused at once.
-  const int from = random.below(8) == 0 ? 2 : std::min(static_cast<int>(scan), last);
-  const auto at = static_cast<std::size_t>(random.between(from, last));
-  const auto few = random.between(1, 8);
-  switch (random.below(9)) {
-    case 0:
-    case 1:
-      jpeg[at] ^= static_cast<std::byte>(1 << random.below(8));
-      break;
-    case 2:
-      jpeg[at] = static_cast<std::byte>(random.byte());
-      break;
-    case 3:
-      jpeg[at] = std::byte{0xFF};
-      break;
-    case 4:
-      jpeg.resize(at);
-      break;
-    case 5:
-      for (int i = 0; i < few; ++i)
-        jpeg.insert(jpeg.begin() + offset(at), static_cast<std::byte>(random.byte()));
-      break;
-    case 6:
-      jpeg.erase(jpeg.begin() + offset(at),
-                 jpeg.begin() + std::min(offset(at) + few, offset(jpeg.size())));
-      break;
-    case 7: {
-      const std::byte marker[] = {std::byte{0xFF}, static_cast<std::byte>(0xD0 + random.below(10))};
-      jpeg.insert(jpeg.begin() + offset(at), std::begin(marker), std::end(marker));
-      break;
-    }
-    default:
-      move_markers(jpeg, scan, random);
-  }
 }
 
 }  // namespace
@@ -140,7 +61,12 @@ Bytes mutation(const std::vector<MutationSource>& sources, std::int64_t number) 
   const MutationSource& source = sources[static_cast<std::size_t>(number) % sources.size()];
   Random random(static_cast<std::uint64_t>(number) + 1);
   Bytes jpeg = source.jpeg;
-  for (int n = random.between(1, 3); n > 0; --n) damage(jpeg, source.scan, random);
+  // Mostly after the headers: damage in headers is mostly refused at once.
+  const std::size_t from = random.below(8) == 0 ? 2 : source.scan;
+  if (random.below(4) == 0)
+    damage_markers(jpeg, random, from);
+  else
+    damage(jpeg, random, from);
   return jpeg;
 }
 

@@ -22,8 +22,8 @@ struct MutationSource {
 /// Streams of zerorun's CPU encoder: samplings, tables, restart intervals and contents in turn.
 std::vector<MutationSource> mutation_sources();
 
-/// One of the streams with one to three changes, mostly of its coded data: bits, bytes, a cut,
-/// bytes more or fewer, markers that are new, exchanged or moved.
+/// One of the streams with one to four changes, mostly of its coded data, or of its restart
+/// markers.
 Bytes mutation(const std::vector<MutationSource>& sources, std::int64_t number);
 
 }  // namespace zerorun::test

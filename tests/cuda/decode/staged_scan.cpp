@@ -1,16 +1,22 @@
-// Whole scans by the staged decoder's algorithm, on the host.
+// Whole scans by the staged decoder's algorithm, on the host: what its kernels do in one thread.
 // SPDX-License-Identifier: MIT
-#include "tests/cuda/decode/staged_scan.hpp"
-
 #include <algorithm>
 
+#include "codec/decode/huffman_sync.hpp"
 #include "cuda/stages/huffman_decode.cuh"
 #include "cuda/stages/huffman_sync.cuh"
+#include "tests/cuda/decode/host_scan.hpp"
 
 namespace zerorun::test {
 namespace {
 
 std::size_t size_of(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+/// The starts of all cursors' subsequences.
+struct SyncPoints {
+  std::vector<std::int64_t> cursor_first;  ///< [cursors + 1]
+  std::vector<SyncPoint> points;
+};
 
 SyncPoints without_points(const std::vector<BitCursor>& cursors, std::int32_t subsequence_bits) {
   SyncPoints out{{0}, {}};
@@ -62,8 +68,7 @@ bool same_pairs(const CodedBlocks& a, const CodedBlocks& b) {
   return true;
 }
 
-}  // namespace
-
+/// As run_subsequence() does in huffman_sync.cu.
 SyncPoints sync_by_walks(const CleanScan& scan, std::int32_t subsequence_bits) {
   const std::vector<BitCursor> cursors = cursors_of(scan);
   const HuffmanDecodeTables tables = stage_tables(scan.header);
@@ -90,10 +95,12 @@ SyncPoints sync_by_walks(const CleanScan& scan, std::int32_t subsequence_bits) {
   return out;
 }
 
+/// By the CPU's stage.
 SyncPoints sync_by_stage(const CleanScan& scan, std::int32_t subsequence_bits) {
   const std::vector<BitCursor> cursors = cursors_of(scan);
   const HuffmanDecodeTables tables = stage_tables(scan.header);
   SyncPoints out = without_points(cursors, subsequence_bits);
+  std::ranges::fill(out.points, SyncPoint{7, 7, 7, 7, 1});  // it writes all
   Exec exec;
   (void)huffman_sync_cpu(
       {scan.header.layout, scan.bytes.data(), scan.bytes.size(), &tables, cursors.data(),
@@ -103,6 +110,7 @@ SyncPoints sync_by_stage(const CleanScan& scan, std::int32_t subsequence_bits) {
   return out;
 }
 
+/// By decode_stretch() as in huffman_decode.cu, a stretch from each point.
 CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync) {
   const HuffmanDecodeTables tables = stage_tables(scan.header);
   CodedBlocks out;
@@ -114,6 +122,8 @@ CodedBlocks decode_stretches(const CleanScan& scan, const SyncPoints& sync) {
     decode_cursor(args, out.cursors[c], sync.cursor_first[c], sync.cursor_first[c + 1]);
   return out;
 }
+
+}  // namespace
 
 const char* staged_contradiction(const CleanScan& scan, const StageScan& stages,
                                  std::int32_t subsequence_bits) {

@@ -1,11 +1,14 @@
 // Properties of walks over subsequences: they end whatever the bits are, skipping and decoding
-// agree, and numbering leaves room for all subsequences.
+// agree, and numbering leaves room for all subsequences. Pairs that are stored eight at a time: all
+// of a walk's own, and nothing else.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 
 #include <gtest/gtest.h>
 
 #include "codec/arith/symbol.hpp"
+#include "cuda/decode/pair_sink.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
@@ -111,84 +114,19 @@ class SubsequenceWalk : public testing::Test {
     ASSERT_EQ(found.blocks, expected.blocks);
     ASSERT_EQ(found.end.block, expected.end.block);
     ASSERT_EQ(found.end.pair, expected.end.pair);
-  }
-
-  void check(std::span<const std::uint32_t> words, WalkSpan span, const Walk& start) {
-    Walk skipped = start;
+    // Skipping passes some symbols at once, and so may end behind the stop.
+    Walk skipped = start, there = start;
     const WalkTally tally = skip(words, on_host_, span, skipped);
-    ASSERT_GE(skipped.bit, span.stop);
     ASSERT_LE(skipped.bit, span.stop + kMostStepBits - 1);
-    ASSERT_LT(skipped.k, static_cast<std::uint32_t>(kBlockSize));
-    Walk singly = start;
-    const bool gives_up = decode_singly(words, span, {0, 0}, singly).gave_up;
-    if (gives_up)
-      ASSERT_EQ(skipped, (Walk{span.stop, 0, 0}));
-    else
-      ASSERT_EQ(skipped.phase,
-                (start.phase + tally.blocks) % static_cast<std::uint32_t>(on_host_.cycle.period));
-    const std::uint32_t walked = skipped.bit - start.bit;
-    ASSERT_LE(tally.blocks, walked);
-    // A pair takes at least two bits, except a DC whose block's AC lie in the next subsequence.
-    ASSERT_LE(2 * tally.pairs, walked + 1);
-    const WalkState state{skipped.bit - span.stop, skipped.phase, skipped.k};
-    const WalkState again = unpack_walk_state(pack(state));
-    ASSERT_TRUE(again.overshoot == state.overshoot && again.phase == state.phase &&
-                again.k == state.k && pack(state) < (1u << 16));
-
-    Walk decoded = start;
-    const PairTarget target{1000, 5000};
-    const bool last = span.stop == span.end;
-    const StoredPairs sub =
-        decode(words, on_host_, {last ? span.end : skipped.bit, span.end}, target, decoded);
-    ASSERT_TRUE(sub.in_order);
-    ASSERT_TRUE(!gives_up || (sub.faults & kFaultCode) != 0);
-    ASSERT_EQ(sub.end.pair, target.pair + sub.pairs.size());
-    ASSERT_LE(sub.end.block, target.block + tally.blocks);
-    if (last && skipped.bit > span.end) {
-      // If the data end within a block, decoding may stop a few symbols earlier.
-      ASSERT_TRUE(sub.faults != 0 || decoded.k != 0);
-      ASSERT_LE(sub.pairs.size(), tally.pairs);
-    } else {
-      ASSERT_EQ(decoded, skipped);
-      ASSERT_EQ(sub.pairs.size(), tally.pairs);
-      ASSERT_EQ(sub.end.block, target.block + tally.blocks);
-      ASSERT_TRUE(skipped.bit <= span.end || sub.faults != 0);
-    }
-    std::uint32_t earliest = start.k == 0 ? 1000 : 1001;
-    for (const auto& block : sub.blocks) {
-      ASSERT_GE(block.number, earliest);
-      ASSERT_LE(block.number, 1000 + tally.blocks);
-      ASSERT_LT(block.first_pair, 5000 + tally.pairs);
-      earliest = block.number + 1;
-    }
+    const Expected passed = decode_singly(words, {skipped.bit, span.end}, target, there);
+    ASSERT_EQ(skipped, there);
+    ASSERT_EQ(tally.blocks, passed.end.block - target.block);
+    ASSERT_EQ(tally.pairs, passed.pairs.size());
   }
 
   std::unique_ptr<WalkTables> tables_;
   HostTables on_host_{};
 };
-
-TEST_F(SubsequenceWalk, FromAnywhereInAnyBitsSkippingEndsAndDecodingAgrees) {
-  Random random(11);
-  constexpr std::uint32_t kSubsequences = 8;
-  for (int turn = 0; turn < 300; ++turn) {
-    prepare(random);
-    const auto words = words_of(random_bytes(random, kSubsequences * kSubsequenceBytes));
-    for (int i = 0; i < 100; ++i) {
-      // The subsequence's end may lie near the interval's, or at it; the interval may be very
-      // short.
-      const auto bytes =
-          static_cast<std::uint32_t>(random.between(1, kSubsequences * kSubsequenceBytes));
-      const std::uint32_t end = bytes * 8;
-      const auto sub = static_cast<std::uint32_t>(random.below(kSubsequences));
-      const WalkSpan span{std::min((sub + 1) * kSubsequenceBits, end), end};
-      const Walk start = random_walk(random, span);
-      SCOPED_TRACE(testing::Message()
-                   << "turn " << turn << ": bit " << start.bit << ", phase " << start.phase
-                   << ", k " << start.k << ", stop " << span.stop << ", end " << end);
-      ASSERT_NO_FATAL_FAILURE(check(words, span, start));
-    }
-  }
-}
 
 TEST_F(SubsequenceWalk, DecodesAsOneCodewordAfterTheOtherToAnyStop) {
   Random random(14);
@@ -217,57 +155,6 @@ TEST_F(SubsequenceWalk, DecodesAsOneCodewordAfterTheOtherToAnyStop) {
     }
   }
   EXPECT_GT(exact, 1500);
-}
-
-/// A full block has no EOB, and one look-up may tell its last symbol and the next block's first
-/// bits as if they were an AC codeword.
-TEST_F(SubsequenceWalk, BlocksEndInsideOfALookUp) {
-  tables_ = make_host_tables({&sample_tables()[0], 1});
-  on_host_ = {tables_.get(), cycle_of(1, 1)};
-  // DCs whose bits begin as (0, 1), as EOB, as (1, 1) and as a run of 16 do, or do not.
-  for (const char* const next_dc : {"00", "0101", "1010111", "11001110", "11111111001010101010"})
-    for (std::uint32_t runs = 0; runs <= 5; ++runs) {  // which of two look-ups the last one ends
-      WrittenBits bits;
-      bits.put("00");
-      for (std::uint32_t i = 0; i < runs; ++i) bits.put("11001");
-      for (std::uint32_t i = 0; i < 63 - 2 * runs; ++i) bits.put("001");
-      bits.put(next_dc);
-      bits.put("001");
-      bits.put("1010");
-      const std::uint32_t stop = bits.count;
-      bits.put("00000000000000000000000000000000000000000000000000");
-      const auto words = words_of(bits.bytes);
-      SCOPED_TRACE(testing::Message() << runs << " runs, then " << next_dc);
-      Walk walk{0, 0, 0};
-      const WalkSpan span{stop, static_cast<std::uint32_t>(bits.bytes.size()) * 8};
-      const StoredPairs found = decode(words, on_host_, span, {0, 0}, walk);
-      EXPECT_EQ(found.faults, 0u);
-      EXPECT_EQ(walk, (Walk{stop, 0, 0}));
-      ASSERT_EQ(found.pairs.size(), 66 - runs);
-      EXPECT_EQ(found.pairs[63 - runs], (HostPair{63, 1}));
-      EXPECT_EQ(found.pairs[65 - runs], (HostPair{1, 1}));
-      ASSERT_EQ(found.blocks.size(), 2u);
-      EXPECT_EQ(found.blocks[1], (StoredPairs::Block{1, 64 - runs}));
-      ASSERT_NO_FATAL_FAILURE(check_decoding(words, span, {0, 0, 0}));
-    }
-}
-
-/// A run past the block's end is a fault, whichever symbol of a look-up it is and whatever it ends.
-TEST_F(SubsequenceWalk, RunsPastABlocksEndAreFaults) {
-  tables_ = make_host_tables({&sample_tables()[0], 1});
-  on_host_ = {tables_.get(), cycle_of(1, 1)};
-  for (std::uint32_t k = 1; k < kBlockSize; ++k)
-    for (const char* const symbols : {"11001001", "00111001", "001001", "110011010", "11010001",
-                                      "11111111001001", "001111110101", "1111011011010"}) {
-      WrittenBits bits;
-      bits.put(symbols);
-      const std::uint32_t stop = bits.count;
-      bits.put("00000000000000000000000000000000000000000000000000");
-      const auto words = words_of(bits.bytes);
-      SCOPED_TRACE(testing::Message() << symbols << " from index " << k);
-      const WalkSpan span{stop, static_cast<std::uint32_t>(bits.bytes.size()) * 8};
-      ASSERT_NO_FATAL_FAILURE(check_decoding(words, span, {0, 0, k}));
-    }
 }
 
 TEST_F(SubsequenceWalk, PaddingIsPassedOnlyWhereNothingElseIsLeft) {
@@ -318,6 +205,49 @@ TEST(Pairs, KeepIndexAndLevelUnlessItIsWide) {
       ASSERT_EQ(pair & kPairIndexMask, index);
       ASSERT_EQ(level_of(pair), wide ? kWideLevel : level);
     }
+}
+
+/// The memory of a few pairs; what is not stored there stays as it was.
+struct PairMemory {
+  static constexpr std::size_t kPairs = 192;
+  alignas(16) std::array<std::uint16_t, kPairs> pairs;
+  std::array<std::int16_t, kPairs> wide;
+
+  PairMemory() {
+    pairs.fill(0xAAAA);
+    wide.fill(0x5555);
+  }
+  void store(std::uint32_t& number, const WalkPair& pair) {
+    if (!pair.exists) return;
+    pairs[number] = pack_pair(pair.index, is_wide(pair.level) ? kWideLevel : pair.level);
+    if (is_wide(pair.level)) wide[number] = static_cast<std::int16_t>(pair.level);
+    ++number;
+  }
+};
+
+TEST(PairSink, StoresTheWalksPairsAndNoOthers) {
+  Random random(15);
+  for (int turn = 0; turn < 20000; ++turn) {
+    const auto begin = static_cast<std::uint32_t>(random.below(17));
+    PairMemory found, expected;
+    PairSink sink{found.pairs.data(), found.wide.data(), nullptr, begin};
+    std::uint32_t number = begin, expected_number = begin;
+    const auto pair_below = [&](std::int32_t bound) {
+      return WalkPair{random.below(4) != 0, static_cast<std::uint32_t>(random.below(kBlockSize)),
+                      random.between(1 - bound, bound - 1)};
+    };
+    for (int steps = random.below(38); steps > 0; --steps) {
+      const WalkPair first = pair_below(random.below(8) == 0 ? 32768 : 512);
+      const WalkPair second = pair_below(512);
+      number = sink.put(number, first, second);
+      expected.store(expected_number, first);
+      expected.store(expected_number, second);
+      ASSERT_EQ(number, expected_number);
+    }
+    sink.finish(number);
+    ASSERT_EQ(found.pairs, expected.pairs) << "from " << begin << " to " << number;
+    ASSERT_EQ(found.wide, expected.wide);
+  }
 }
 
 }  // namespace

@@ -1,203 +1,32 @@
-// Tables of the GPU decoder: skip entries and symbols against decoding one codeword after the
-// other, and the order of tables in an MCU against its definition.
+// Tables of the GPU decoder: look-ups by the length of a codeword, the order of tables in an MCU
+// against its definition, and what transform_blocks() is told about the quantisation tables.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 
-#include "codec/arith/symbol.hpp"
+#include "cuda/decode/scan_kernels.hpp"
 #include "tests/cuda/decode/host_subsequences.hpp"
 
 namespace zerorun::test {
 namespace {
 
-/// A codeword with its appended bits.
-struct Step {
-  std::uint32_t code_bits, bits;
-  std::uint32_t indices;  ///< that it passes; EOB: 0
-  bool makes_pair, is_codeword;
-};
-
-/// The first steps of 64 bits: a DC first if `side` says so, then AC. Ends at EOB.
-std::vector<Step> steps_of(const WalkTables& tables, std::size_t pair, int side,
-                           std::uint64_t bits) {
-  std::vector<Step> out;
-  for (std::uint32_t taken = 0; taken <= 64 - kMaxCodeBits - kMostStepBits;) {
-    const bool dc = side == kDcSide && out.empty();
-    const DecodedSymbol symbol =
-        decode_symbol(tables.source[dc ? kDcSide : kAcSide][pair],
-                      static_cast<std::uint32_t>(bits << taken >> (64 - kMaxCodeBits)));
-    if (symbol.bits == 0) {
-      out.push_back({0, 1, 0, false, false});
-      return out;
-    }
-    const auto value = static_cast<std::uint32_t>(symbol.value);
-    const std::uint32_t run = dc ? 0 : value >> 4, ssss = value & 15;
-    const auto code_bits = static_cast<std::uint32_t>(symbol.bits);
-    const bool end_of_block = !dc && ssss == 0 && run != 15;
-    out.push_back({code_bits, code_bits + ssss, end_of_block ? 0 : run + 1, dc || ssss != 0, true});
-    taken += out.back().bits;
-    if (end_of_block) return out;
-  }
-  return out;
-}
-
-std::uint32_t entry_of(const Step& step) {
-  return make_skip(step.bits, step.indices == 0 ? kEndOfBlock + 1 : step.indices, step.makes_pair);
-}
-
-/// The steps that an entry stands for; none if there are no such steps.
-std::vector<Step> steps_of_entry(std::uint32_t entry, const std::vector<Step>& steps) {
-  std::vector<Step> out;
-  std::uint32_t sum = 0, known = 0;
-  for (const Step& step : steps) {
-    if (!step.is_codeword || known + step.code_bits > kSkipBits) return {};
-    known += step.bits;
-    sum += entry_of(step);
-    out.push_back(step);
-    const std::uint32_t what = ~(((1u << 14) - 1) << kSkipFirstShift);  // all but the first symbol
-    if (sum == (entry & what)) return out;
-  }
-  return {};
-}
-
-/// Whether these steps from index `k` on end the block before their last, or go beyond it.
-bool passes_end(const std::vector<Step>& steps, std::uint32_t k) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    k += steps[i].indices;
-    const bool ends = steps[i].indices == 0 || k >= kBlockSize;
-    if (k > kBlockSize || (ends && i + 1 < steps.size())) return true;
-    if (steps[i].indices == 0 && k == kBlockSize)
-      return true;  // the last step was the next block's DC
-  }
-  return false;
-}
-
-class SkipTable : public testing::TestWithParam<std::size_t> {
- protected:
-  void check(int side, std::uint32_t index, Random& random) {
-    const std::uint32_t entry = tables_->skip[side][0][index];
-    const std::uint64_t tail = random.next() >> kSkipBits;
-    const auto steps = steps_of(*tables_, 0, side, std::uint64_t{index} << (64 - kSkipBits) | tail);
-    const bool short_codeword = steps[0].is_codeword && steps[0].code_bits <= kSkipBits;
-    ASSERT_EQ(entry != kNoStep << kSkipIndexShift, short_codeword);
-    if (!short_codeword) return;
-    EXPECT_EQ(unpack_first(first_of(entry)), entry_of(steps[0]));
-    const auto passed = steps_of_entry(entry, steps);
-    ASSERT_FALSE(passed.empty()) << std::hex << entry;
-    for (std::uint32_t k = side == kDcSide ? 0 : 1; k < (side == kDcSide ? 1 : kBlockSize); ++k) {
-      const std::uint32_t last = k - 1 + (entry >> kSkipIndexShift);
-      ASSERT_EQ(goes_beyond(last), passes_end(passed, k)) << "from index " << k;
-      std::uint32_t index_after = k;
-      for (const Step& step : passed) index_after += step.indices;
-      const bool ends = passed.back().indices == 0 || index_after == kBlockSize;
-      if (!goes_beyond(last)) {
-        ASSERT_EQ(last >= kBlockSize - 1, ends) << "from index " << k;
-      }
-    }
-  }
-
-  void SetUp() override { tables_ = make_host_tables({&sample_[GetParam()], 1}); }
-  const std::vector<TablePair> sample_ = sample_tables();
-  std::unique_ptr<WalkTables> tables_;
-};
-
-TEST_P(SkipTable, EveryEntryPassesWhatItsCodewordsSay) {
-  Random random(GetParam());
-  for (const int side : {kDcSide, kAcSide})
-    for (std::uint32_t index = 0; index < (1u << kSkipBits); ++index) {
-      SCOPED_TRACE(testing::Message() << (side == kDcSide ? "DC " : "AC ") << index);
-      check(side, index, random);
-      if (HasFailure()) return;
-    }
-}
-
 /// The device looks each prefix up by its length, the host fills the prefixes of each codeword.
-TEST_P(SkipTable, LookUpsByLengthAreThoseOfTheHost) {
-  for (const HuffmanSpec& spec : {sample_[GetParam()].dc, sample_[GetParam()].ac}) {
-    HuffmanDecodeTable filled, found;
-    fill_decode_table(spec, filled);
-    std::ranges::copy(spec.values, found.values);
-    fill_lengths(spec, found);
-    EXPECT_TRUE(std::ranges::equal(filled.limit, found.limit));
-    EXPECT_TRUE(std::ranges::equal(filled.value_offset, found.value_offset));
-    for (std::uint32_t prefix = 0; prefix < (1u << kLookupBits); ++prefix)
-      ASSERT_EQ(lookup_entry(found, prefix), filled.lookup[prefix]) << "prefix " << prefix;
-  }
-}
-
-/// A symbol entry against the codewords of 64 bits that it is looked up for.
-void check_symbols(std::uint32_t entry, int side, const std::vector<Step>& steps,
-                   std::uint64_t bits) {
-  const Step& first = steps[0];
-  const std::uint32_t one = first_symbol(entry);
-  const auto indices_of = [](const Step& step) {
-    return step.indices == 0 ? kEndOfBlock : step.indices - 1;
-  };
-  const auto window = static_cast<std::uint32_t>(bits >> 32);
-  const auto level_of = [&](const Step& step, std::uint32_t before) {
-    const std::uint32_t ssss = step.bits - step.code_bits;
-    return extend(static_cast<std::int32_t>(bits << (before + step.code_bits) >> 32 >> (32 - ssss)),
-                  static_cast<int>(ssss));
-  };
-  const std::uint32_t k = side == kDcSide ? 0 : 1;
-  // The first alone.
-  ASSERT_EQ(one & kSymbolFault, 0u);
-  ASSERT_EQ(taken_by(one), first.bits);
-  ASSERT_EQ(one >> kSymbolIndexShift, indices_of(first));
-  const StepPairs alone(window, one, k == 0, k, k + indices_of(first));
-  ASSERT_EQ(alone.first.exists, first.makes_pair);
-  ASSERT_EQ(alone.first.level, level_of(first, 0));
-  ASSERT_FALSE(alone.second.exists);
-  if (first.makes_pair) {
-    ASSERT_EQ(alone.first.index, k + indices_of(first));
-  }
-  // Both, where the second has all that it needs.
-  const bool two = first.indices != 0 && steps.size() > 1 && steps[1].is_codeword &&
-                   first.bits + steps[1].code_bits <= kSymbolIndexBits &&
-                   steps[1].bits - steps[1].code_bits <= kMostSecondSsss;
-  ASSERT_EQ(entry != one, two);
-  if (!two) return;
-  const Step& second = steps[1];
-  const std::uint32_t after = k + (entry >> kSymbolIndexShift);
-  const StepPairs both(window, entry, k == 0, k, after);
-  ASSERT_EQ(taken_by(entry), first.bits + second.bits);
-  ASSERT_EQ(entry >> kSymbolIndexShift, first.indices + indices_of(second));
-  ASSERT_EQ(both.first.exists, first.makes_pair);
-  ASSERT_EQ(both.first.index, alone.first.index);
-  ASSERT_EQ(both.first.level, alone.first.level);
-  ASSERT_EQ(both.second.exists, second.makes_pair);
-  ASSERT_EQ(both.second.index, after);
-  if (second.makes_pair) {
-    ASSERT_EQ(both.second.level, level_of(second, first.bits));
-  }
-}
-
-TEST_P(SkipTable, SymbolsOfEveryCodewordLength) {
-  Random random(GetParam());
-  for (const int side : {kDcSide, kAcSide})
-    for (std::uint32_t next16 = 0; next16 < (1u << kMaxCodeBits); ++next16) {
-      SCOPED_TRACE(testing::Message() << (side == kDcSide ? "DC " : "AC ") << next16);
-      const std::uint64_t bits = std::uint64_t{next16} << 48 | random.next() >> 16;
-      const auto steps = steps_of(*tables_, 0, side, bits);
-      std::uint32_t entry = tables_->symbol[side][0][next16 >> (kMaxCodeBits - kSymbolIndexBits)];
-      const bool is_short = steps[0].is_codeword && steps[0].code_bits <= kSymbolIndexBits;
-      ASSERT_EQ(entry != kLongCode, is_short);
-      if (!is_short) entry = long_symbol_of(*tables_, side, 0, next16);
-      if (!steps[0].is_codeword) {
-        ASSERT_EQ(entry >> kSymbolIndexShift, kEndOfBlock + kBlockSize);
-        ASSERT_EQ(taken_by(entry), 1u);
-        ASSERT_FALSE(has_first_level(entry) || has_second_level(entry));
-      } else if (is_short) {
-        check_symbols(entry, side, steps, bits);
-      } else {
-        check_symbols(entry, side, {steps[0]}, bits);
-      }
-      if (HasFatalFailure()) return;
+TEST(WalkTables, LookUpsByLengthAreThoseOfTheHost) {
+  for (const TablePair& pair : sample_tables())
+    for (const HuffmanSpec& spec : {pair.dc, pair.ac}) {
+      HuffmanDecodeTable filled, found;
+      fill_decode_table(spec, filled);
+      std::ranges::copy(spec.values, found.values);
+      fill_lengths(spec, found);
+      EXPECT_TRUE(std::ranges::equal(filled.limit, found.limit));
+      EXPECT_TRUE(std::ranges::equal(filled.value_offset, found.value_offset));
+      for (std::uint32_t prefix = 0; prefix < (1u << kLookupBits); ++prefix)
+        ASSERT_EQ(lookup_entry(found, prefix), filled.lookup[prefix]) << "prefix " << prefix;
     }
 }
-
-INSTANTIATE_TEST_SUITE_P(Tables, SkipTable, testing::Range<std::size_t>(0, sample_tables().size()));
 
 ScanLayout random_layout(Random& random) {
   ComponentSpec specs[kMaxComponents];
@@ -240,6 +69,51 @@ TEST(PairCycle, IsTheShortestOrderOfTables) {
       ASSERT_EQ(std::pair(cycle.dc_table[pair], cycle.ac_table[pair]), tables_of(i));
     }
   }
+}
+
+/// All entries are 1 but one.
+ScanSteps make_steps(std::uint32_t q, std::size_t component, std::size_t k) {
+  ScanSteps steps{};
+  for (auto& table : steps.step)
+    for (std::uint32_t i = 0; i < kBlockSize; ++i) table[i] = make_scan_step(1, i);
+  steps.step[component][k] = make_scan_step(static_cast<std::uint16_t>(q), 5);
+  find_usual_pairs(steps);
+  return steps;
+}
+
+bool is_usual(const ScanSteps& steps, std::uint16_t pair) {
+  const auto value = static_cast<std::int16_t>(pair);
+  return value >= static_cast<std::int16_t>(steps.lowest_usual) &&
+         value <= static_cast<std::int16_t>(steps.highest_usual);
+}
+
+TEST(ScanSteps, UsualPairsAreThoseThatNoEntryMakesTooLarge) {
+  for (std::uint32_t q = 0; q < 65536; q += q < 1000 || (q > 32000 && q < 33000) ? 1 : 37) {
+    const ScanSteps steps = make_steps(q, q % kMaxComponents, 1 + q % (kBlockSize - 1));
+    ASSERT_EQ(steps.lowest_usual >> 16, steps.lowest_usual & 0xFFFF);
+    ASSERT_EQ(steps.highest_usual >> 16, steps.highest_usual & 0xFFFF);
+    const std::int32_t quantiser =
+        q < 32768 ? static_cast<std::int32_t>(q) : static_cast<std::int32_t>(q) - 65536;
+    for (std::int32_t level = kWideLevel; level < -kWideLevel; ++level)
+      for (const std::uint32_t index : {0u, 1u, 63u})
+        ASSERT_EQ(is_usual(steps, pack_pair(index, level)),
+                  level != kWideLevel && std::abs(level * quantiser) <= kMaxNarrowCoefficient)
+            << level << " " << quantiser;
+  }
+}
+
+TEST(ScanSteps, TheDcDoesNotCount) {
+  EXPECT_TRUE(is_usual(make_steps(65535, 1, 0), pack_pair(63, 511)));
+  EXPECT_TRUE(is_usual(make_steps(32767, 1, 0), pack_pair(0, -511)));
+}
+
+TEST(ScanSteps, AStepHasTheEntryAndThePlace) {
+  for (std::uint32_t natural = 0; natural < kBlockSize; ++natural)
+    for (const std::int32_t q : {0, 1, 255, 32767, -32768, -1}) {
+      const std::uint32_t step = make_scan_step(static_cast<std::uint16_t>(q), natural);
+      EXPECT_EQ(quantiser_of(step), q);
+      EXPECT_EQ(place_of(step), natural / 8 * kCoefficientRowBytes + natural % 8 * 2);
+    }
 }
 
 }  // namespace

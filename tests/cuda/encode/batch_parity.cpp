@@ -74,19 +74,13 @@ TEST_F(BatchParity, ShapesInAnyOrder) {
   }
 }
 
-/// The memory that a batch leaves behind is right for a larger and for a smaller one.
 TEST_F(BatchParity, BatchesOfAnySizeAfterEachOther) {
   for (const HuffmanTables tables : kTables) {
     EncodeParams params;
     params.huffman = tables;
     ASSERT_NO_FATAL_FAILURE(open(params));
     add_frames(32, PixelFormat::yuv420p, 200, 120);
-    for (const std::size_t count : {3u, 1u, 7u, 2u, 2u, 7u, 32u, 1u, 1u, 32u, 32u, 5u, 32u}) {
-      SCOPED_TRACE(count);
-      const std::size_t first = jobs_.size() - count;
-      ASSERT_TRUE(encode(first, count));
-      for (std::size_t i = first; i < jobs_.size(); ++i) jobs_[i]->expect_done();
-    }
+    expect_parts_of({3, 1, 7, 2, 2, 7, 32, 1, 1, 32, 32, 5, 32});
   }
 }
 
@@ -116,10 +110,7 @@ TEST_F(BatchParity, PaddedAndUnalignedPlanes) {
 TEST_F(BatchParity, OneOutputIsTooSmall) {
   ASSERT_NO_FATAL_FAILURE(open({}));
   add_frames(5, PixelFormat::yuv420p, 160, 90);
-  std::vector<DeviceEncodeJob> jobs;
-  for (std::size_t i = 0; i < jobs_.size(); ++i) jobs.push_back(jobs_[i]->job(i != 3));
-  ASSERT_TRUE(device_->encode_batch(jobs, nullptr));
-  for (const auto& job : jobs_) job->expect_done();
+  expect_all_but_one();
 }
 
 TEST_F(BatchParity, OneBadJobAndNothingIsDone) {

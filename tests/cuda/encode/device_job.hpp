@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/cuda/device_frame.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "zerorun/cuda.hpp"
@@ -70,6 +70,9 @@ class JobsTest : public GpuTest {
   }
 
   void add(const TestFrame& frame) { jobs_.push_back(std::make_unique<Job>(*cpu_, frame)); }
+  void add(Content content, PixelFormat format, int width, int height) {
+    add(make_frame(content, format, width, height, jobs_.size()));
+  }
 
   Status encode(std::size_t first, std::size_t count) {
     std::vector<DeviceEncodeJob> jobs;
@@ -82,8 +85,26 @@ class JobsTest : public GpuTest {
     ASSERT_TRUE(status) << status.message();
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       SCOPED_TRACE(i);
-      jobs_[i]->expect_done();
+      ASSERT_NO_FATAL_FAILURE(jobs_[i]->expect_done());
     }
+  }
+
+  /// The memory that a batch leaves behind is right for a larger and for a smaller one.
+  void expect_parts_of(const std::vector<std::size_t>& counts) {
+    for (const std::size_t count : counts) {
+      SCOPED_TRACE(count);
+      const std::size_t first = jobs_.size() - count;
+      ASSERT_TRUE(encode(first, count));
+      for (std::size_t i = first; i < jobs_.size(); ++i) jobs_[i]->expect_done();
+    }
+  }
+
+  /// The fourth output is too small.
+  void expect_all_but_one() {
+    std::vector<DeviceEncodeJob> jobs;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) jobs.push_back(jobs_[i]->job(i != 3));
+    ASSERT_TRUE(device_->encode_batch(jobs, nullptr));
+    for (const auto& job : jobs_) job->expect_done();
   }
 
   std::optional<DeviceEncoder> device_;

@@ -6,36 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "tests/support/encode_params.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_frame.hpp"
-#include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
 namespace {
-
-using PinnedPlanes = std::array<PinnedBuffer<std::uint8_t>, 3>;
-
-/// Moves the planes chosen by the bits of `which` to pinned memory.
-ConstFrameView pin(const TestFrame& frame, unsigned which, PinnedPlanes& memory) {
-  ConstFrameView view = frame.view();
-  for (int p = 0; p < plane_count(view.format); ++p) {
-    const auto plane = static_cast<std::size_t>(p);
-    if ((which >> p & 1) == 0 || view.stride_bytes[plane] < 0) continue;
-    const auto rows = static_cast<std::size_t>(frame.rows(p));
-    const auto stride = static_cast<std::size_t>(view.stride_bytes[plane]);
-    EXPECT_TRUE(memory[plane].reserve(static_cast<std::int64_t>(stride * rows)));
-    for (std::size_t y = 0; y < rows; ++y)
-      std::memcpy(memory[plane].data() + y * stride, frame.row(p, static_cast<int>(y)),
-                  frame.row_bytes(p));
-    view.data[plane] = memory[plane].data();
-  }
-  return view;
-}
 
 class FrameUploadParity : public GpuTest {
  protected:
@@ -58,12 +39,14 @@ class FrameUploadParity : public GpuTest {
     return found;
   }
 
-  void expect_arrival(FrameUpload& upload, const TestFrame& frame, int components,
-                      unsigned pinned) {
-    PinnedPlanes memory;
-    ConstFrameView on_device;
-    const Status sent =
-        upload.enqueue(pin(frame, pinned, memory), components, stream_.get(), on_device);
+  /// The planes chosen by the bits of `pinned` are in pinned memory.
+  void expect_arrival(FrameUpload& upload, TestFrame& frame, int components, unsigned pinned) {
+    std::optional<DeviceTwin> twin;
+    ConstFrameView view = std::as_const(frame).view(), on_device;
+    if (pinned != 0) twin.emplace(frame, Memory::pinned);
+    for (std::size_t p = 0; p < view.data.size(); ++p)
+      if ((pinned >> p & 1) != 0 && view.stride_bytes[p] > 0) view.data[p] = twin->view().data[p];
+    const Status sent = upload.enqueue(view, components, stream_.get(), on_device);
     ASSERT_TRUE(sent) << sent.message();
     ASSERT_EQ(cudaStreamSynchronize(stream_.get()), cudaSuccess);
     std::vector<std::uint8_t> found;
@@ -87,7 +70,7 @@ TEST_F(FrameUploadParity, EveryFormatAndLayout) {
            {std::array{131, 77}, {1, 1}, {64, 1}, {128, 5}, {3, 200}}) {
         SCOPED_TRACE(testing::Message() << name(format) << ' ' << width << 'x' << height
                                         << ", layout " << static_cast<int>(layout));
-        const TestFrame frame = make_frame(Content::noise, format, width, height, 7, layout);
+        TestFrame frame = make_frame(Content::noise, format, width, height, 7, layout);
         for (const unsigned pinned : {0u, 1u, 2u, 5u, 7u}) {
           expect_arrival(alone, frame, 3, pinned);
           expect_arrival(small_pieces, frame, 3, pinned);
@@ -100,14 +83,14 @@ TEST_F(FrameUploadParity, EveryFormatAndLayout) {
 TEST_F(FrameUploadParity, LargeFramesByAnyNumberOfThreads) {
   for (const PixelFormat format : {PixelFormat::yuv420p, PixelFormat::nv12, PixelFormat::bgr24})
     for (const Layout layout : {Layout::tight, Layout::padded, Layout::bottom_up}) {
-      const TestFrame first = make_frame(Content::photo, format, 2001, 1501, 1, layout);
-      const TestFrame second = make_frame(Content::noise, format, 2001, 1501, 2, layout);
+      TestFrame first = make_frame(Content::photo, format, 2001, 1501, 1, layout);
+      TestFrame second = make_frame(Content::noise, format, 2001, 1501, 2, layout);
       for (const auto& [threads, piece_bytes] :
            {std::tuple{1, std::size_t{0}}, {0, 0}, {3, 5000}}) {
         SCOPED_TRACE(testing::Message() << name(format) << ", " << threads << " threads, layout "
                                         << static_cast<int>(layout));
         FrameUpload upload(threads, piece_bytes);
-        for (const TestFrame* frame : {&first, &second, &first}) {
+        for (TestFrame* frame : {&first, &second, &first}) {
           expect_arrival(upload, *frame, 3, 0);
           expect_arrival(upload, *frame, 3, 2);
         }

@@ -22,11 +22,6 @@ class ProgressiveParity : public JobsTest {
     params.progressive = true;
     JobsTest::open(params);
   }
-
-  using JobsTest::add;
-  void add(Content content, PixelFormat format, int width, int height) {
-    add(make_frame(content, format, width, height, jobs_.size()));
-  }
 };
 
 TEST_F(ProgressiveParity, FormatsAndSizes) {
@@ -109,25 +104,16 @@ TEST_F(ProgressiveParity, LargeFrames) {
   ASSERT_NO_FATAL_FAILURE(expect_all());
 }
 
-/// The memory that a batch leaves behind is right for a larger and for a smaller one.
 TEST_F(ProgressiveParity, BatchesOfAnySizeAfterEachOther) {
   ASSERT_NO_FATAL_FAILURE(open({}));
   for (int i = 0; i < 12; ++i) add(kContents[i % 6], PixelFormat::yuv420p, 200, 120);
-  for (const std::size_t count : {3u, 1u, 7u, 2u, 2u, 7u, 12u, 1u, 1u, 12u, 12u, 5u}) {
-    SCOPED_TRACE(count);
-    const std::size_t first = jobs_.size() - count;
-    ASSERT_TRUE(encode(first, count));
-    for (std::size_t i = first; i < jobs_.size(); ++i) jobs_[i]->expect_done();
-  }
+  expect_parts_of({3, 1, 7, 2, 2, 7, 12, 1, 1, 12, 12, 5});
 }
 
 TEST_F(ProgressiveParity, OneOutputIsTooSmall) {
   ASSERT_NO_FATAL_FAILURE(open({}));
   for (int i = 0; i < 5; ++i) add(Content::photo, PixelFormat::yuv420p, 160, 90);
-  std::vector<DeviceEncodeJob> jobs;
-  for (std::size_t i = 0; i < jobs_.size(); ++i) jobs.push_back(jobs_[i]->job(i != 3));
-  ASSERT_TRUE(device_->encode_batch(jobs, nullptr));
-  for (const auto& job : jobs_) job->expect_done();
+  expect_all_but_one();
 }
 
 /// Frames of the host, also to a size, which the host seeks.
@@ -143,11 +129,7 @@ TEST_F(ProgressiveParity, HostFrames) {
     ASSERT_TRUE(cuda && cpu);
     for (const auto& [width, height] : {std::pair{333, 222}, {100, 350}, {333, 222}}) {
       const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, width, height, 3);
-      std::vector<std::byte> found, expected;
-      const auto report = cuda->encode(frame.view(), found);
-      ASSERT_TRUE(report) << report.status().message();
-      ASSERT_TRUE(cpu->encode(frame.view(), expected));
-      EXPECT_TRUE(found == expected);
+      EXPECT_TRUE(encoded_by(*cuda, frame.view()) == encoded_by(*cpu, frame.view()));
     }
   }
 }

@@ -87,10 +87,6 @@ TEST_P(RunLengthEncodeParity, EverySizeAndRunLength) {
   }
 }
 
-TEST_P(RunLengthEncodeParity, DocumentedExample) {
-  expect_encode_parity(encode(), {1, 2, 3, 6, 6, 6, 5, 5});
-}
-
 TEST_P(RunLengthEncodeParity, RunsThatChangeAtTileEdges) {
   for (const std::size_t edge : {4095u, 4096u, 4097u, 8192u, 12288u}) {
     SCOPED_TRACE(edge);

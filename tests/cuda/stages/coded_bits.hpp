@@ -9,6 +9,7 @@
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/huffman_spec.hpp"
+#include "tests/support/bit_writer.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {
@@ -54,32 +55,17 @@ inline ScanLayout coded_layout(int components, int h, int v, bool shared) {
   return make_scan_layout(4096, 4096, specs, components, scan, components, 0);
 }
 
-class BitWriter {
- public:
-  explicit BitWriter(std::vector<std::uint8_t>& out) : out_(out) {
-    for (int t = 0; t < kEncodeTables; ++t) fill_encode_table(standard_huffman_spec(t), t, codes_);
+/// Codewords of the standard tables.
+struct CodeWriter : BitWriter {
+  explicit CodeWriter(std::vector<std::uint8_t>& out) : BitWriter(out) {
+    for (int t = 0; t < kEncodeTables; ++t) fill_encode_table(standard_huffman_spec(t), t, codes);
   }
-  void bits(std::uint32_t value, int count) {
-    for (int i = count - 1; i >= 0; --i) {
-      byte_ = byte_ << 1 | (value >> i & 1);
-      if (++used_ != 8) continue;
-      out_.push_back(static_cast<std::uint8_t>(byte_));
-      used_ = 0;
-    }
-  }
-  void symbol(int table, int value) { bits(codes_.code[table][value], codes_.bits[table][value]); }
-  void align() {
-    while (used_ != 0) bits(1, 1);
-  }
-
- private:
-  std::vector<std::uint8_t>& out_;
-  HuffmanEncodeTables codes_;
-  std::uint32_t byte_ = 0;
-  int used_ = 0;
+  void symbol(int table, int value) { codeword(codes, table, value); }
+  HuffmanEncodeTables codes;
 };
 
-inline void write_block(BitWriter& writer, Random& random, const ScanLayout::Component& component) {
+inline void write_block(CodeWriter& writer, Random& random,
+                        const ScanLayout::Component& component) {
   const int dc = component.dc_table, ac = 2 + component.ac_table;
   const auto appended = [&](int ssss) {
     writer.bits(static_cast<std::uint32_t>(random.next()) & ((1u << ssss) - 1), ssss);
@@ -109,7 +95,7 @@ inline CodedBits make_coded_bits(const ScanLayout& layout, int cursors, int most
   Random random(seed);
   CodedBits coded;
   coded.layout = layout;
-  BitWriter writer(coded.bytes);
+  CodeWriter writer(coded.bytes);
   for (int c = 0; c < cursors; ++c) {
     const std::size_t start = coded.bytes.size();
     const int blocks = random.between(most_blocks / 2, most_blocks);

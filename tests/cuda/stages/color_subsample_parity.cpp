@@ -11,9 +11,9 @@ namespace zerorun::test {
 namespace {
 
 /// A frame's planes in device memory, as far as they reach: nothing in front or behind.
-class DeviceFrame {
+class GappedFrame {
  public:
-  explicit DeviceFrame(const TestFrame& frame, std::size_t gap = 3) {
+  explicit GappedFrame(const TestFrame& frame, std::size_t gap = 3) {
     const ConstFrameView host = frame.view();
     view_ = {host.format, host.width, host.height, {}, {}};
     for (int p = 0; p < plane_count(host.format); ++p) {
@@ -67,7 +67,7 @@ Planes by_cpu(const EncodeSetup& setup, const TestFrame& frame) {
 
 /// In one call, or in bands of MCU rows, from the component `first` on.
 Planes by_cuda(const EncodeSetup& setup, const TestFrame& frame, int band_rows, int first = 0) {
-  const DeviceFrame on_device(frame);
+  const GappedFrame on_device(frame);
   ColorSubsampleArgs args = make_args(setup, on_device.view());
   std::vector<std::unique_ptr<DeviceArray<std::uint8_t>>> buffers;
   if (first > 0) args.plane[0] = {};
@@ -154,7 +154,7 @@ TEST_F(ColorSubsampleParity, ManyFrames) {
       params.subsampling = sampling;
       const EncodeSetup setup = setup_for(params, format, 547, 9);
       std::vector<TestFrame> frames;
-      std::vector<DeviceFrame> on_device;
+      std::vector<GappedFrame> on_device;
       std::vector<ConstFrameView> views;
       for (std::size_t f = 0; f < kFrames; ++f) {
         frames.push_back(make_frame(Content::noise, format, 547, 9, f));

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "tests/cuda/device_twin.hpp"
-#include "tests/cuda/late_word.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/cuda/stages/stage_runner.hpp"
+#include "tests/cuda/test_kernels.hpp"
 #include "tests/support/test_frame.hpp"
 
 namespace zerorun::test {

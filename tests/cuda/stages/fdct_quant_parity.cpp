@@ -99,23 +99,6 @@ TEST_F(FdctQuantParity, EveryQuality) {
   }
 }
 
-TEST_F(FdctQuantParity, EveryTune) {
-  for (const Tune tune : kAllTunes)
-    for (const Effort effort : kAllEfforts)
-      for (const int quality : {1, 30, 75, 95, 100})
-        for (const Content content : kContents) {
-          SCOPED_TRACE(testing::Message() << name(tune) << " " << name(effort) << " " << quality
-                                          << " " << name(content));
-          EncodeParams params;
-          params.tune = tune;
-          params.effort = effort;
-          params.quality = quality;
-          params.subsampling = Subsampling::s420;
-          const EncodeSetup setup = setup_for(params, PixelFormat::rgb24, 95, 47);
-          expect_same_blocks(setup, make_planes(setup.layout, content, 0), 0, setup.layout.mcus());
-        }
-}
-
 TEST_F(FdctQuantParity, PartsOfAScan) {
   EncodeParams params;
   params.subsampling = Subsampling::s420;

@@ -7,12 +7,6 @@
 namespace zerorun::test {
 namespace {
 
-HuffmanEncodeTables standard_tables() {
-  HuffmanEncodeTables tables;
-  for (int t = 0; t < kEncodeTables; ++t) fill_encode_table(standard_huffman_spec(t), t, tables);
-  return tables;
-}
-
 void expect_same_codes(const std::vector<Symbol>& symbols, const HuffmanEncodeTables& tables,
                        std::int64_t capacity) {
   const auto total = static_cast<std::uint32_t>(symbols.size());
@@ -34,12 +28,6 @@ void expect_same_codes(const std::vector<Symbol>& symbols, const HuffmanEncodeTa
 }
 
 class HuffmanEncodeParity : public GpuTest {};
-
-TEST_F(HuffmanEncodeParity, SymbolsOfBlocksOfEveryKind) {
-  const ScanLayout layout = layout_for(Subsampling::s420, 800, 600, 0);
-  const auto array = symbols_of(layout, layout.blocks(), hard_blocks(layout.blocks(), 1), 2);
-  expect_same_codes(array.symbols, standard_tables(), layout.blocks() * kBlockSize);
-}
 
 TEST_F(HuffmanEncodeParity, EverySizeAndSixteenBitCodes) {
   HuffmanEncodeTables tables;

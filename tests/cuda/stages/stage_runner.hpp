@@ -14,7 +14,7 @@
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/stages/stages_cuda.hpp"
-#include "tests/cuda/device_array.hpp"
+#include "tests/cuda/device_memory.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
 
@@ -101,26 +101,6 @@ inline std::vector<std::int16_t> hard_blocks(std::int64_t blocks, std::uint64_t 
     }
   }
   return zz;
-}
-
-/// Symbols of random blocks, with their blocks' boundaries.
-struct SymbolArray {
-  std::vector<Symbol> symbols;
-  std::vector<std::uint32_t> block_first_symbol;
-};
-
-inline SymbolArray symbols_of(const ScanLayout& layout, std::int64_t blocks,
-                              const std::vector<std::int16_t>& zz, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<std::int16_t> diff(static_cast<std::size_t>(blocks) + 1);
-  for (auto& d : diff) d = static_cast<std::int16_t>(random.between(-2047, 2047));
-  SymbolArray result;
-  result.symbols.resize(static_cast<std::size_t>(blocks) * kBlockSize + 1);
-  result.block_first_symbol.resize(static_cast<std::size_t>(blocks) + 1);
-  run_cpu(cpu_stages().zero_run, {layout, blocks, zz.data(), diff.data(), result.symbols.data(),
-                                  result.block_first_symbol.data()});
-  result.symbols.resize(result.block_first_symbol.back());
-  return result;
 }
 
 /// The first `count` elements.

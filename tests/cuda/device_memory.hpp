@@ -1,5 +1,4 @@
-// A host frame's twin in device memory: the same strides and directions, padding included, so that
-// a write between rows shows.
+// Guarded buffers and frames in device memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,20 +14,55 @@
 
 namespace zerorun::test {
 
+/// In device memory, of exact size, poisoned, between canaries.
+template <typename T>
+class DeviceArray : public GuardedBuffer<T> {
+ public:
+  explicit DeviceArray(std::size_t size) : GuardedBuffer<T>(Memory::device, size) {}
+  explicit DeviceArray(const std::vector<T>& values)
+      : GuardedBuffer<T>(Memory::device, std::span<const T>(values)) {}
+
+  /// Waits for all streams: copying alone waits for the default stream only.
+  std::vector<T> to_host() {
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    return GuardedBuffer<T>::to_host();
+  }
+};
+
+/// A tight device copy of plane after plane.
+struct DeviceFrame {
+  explicit DeviceFrame(const TestFrame& frame) : memory(frame.packed()) {
+    const ConstFrameView host = frame.view();
+    view = {host.format, host.width, host.height, {}, {}};
+    const std::uint8_t* next = memory.data();
+    for (int p = 0; p < plane_count(host.format); ++p) {
+      const auto plane = static_cast<std::size_t>(p);
+      view.data[plane] = next;
+      view.stride_bytes[plane] = static_cast<std::ptrdiff_t>(frame.row_bytes(p));
+      next += frame.row_bytes(p) * static_cast<std::size_t>(frame.rows(p));
+    }
+  }
+  DeviceArray<std::uint8_t> memory;
+  ConstFrameView view;
+};
+
+/// A host frame's twin in device or pinned memory: the same strides and directions, padding
+/// included, so that a write between rows shows.
 class DeviceTwin {
  public:
   /// `like` gives layout and contents, and stays where download() puts them.
-  explicit DeviceTwin(TestFrame& like) : host_(like.view()), view_(host_) {
+  explicit DeviceTwin(TestFrame& like, Memory kind = Memory::device)
+      : host_(like.view()), view_(host_) {
     for (int p = 0; p < plane_count(host_.format); ++p) {
       const auto plane = static_cast<std::size_t>(p);
       const std::span<std::uint8_t> memory = plane_memory(p);
       memory_[plane] = std::make_unique<GuardedBuffer<std::uint8_t>>(
-          Memory::device, std::span<const std::uint8_t>(memory));
+          kind, std::span<const std::uint8_t>(memory));
       view_.data[plane] = memory_[plane]->data() + (host_.data[plane] - memory.data());
     }
   }
 
-  /// The frame in device memory.
+  /// The frame in that memory.
   const FrameView& view() const noexcept { return view_; }
 
   /// Waits for the device and brings every byte back, padding included.

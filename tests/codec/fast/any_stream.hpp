@@ -1,13 +1,13 @@
-// Coders of one instruction set, and streams for them.
+// Instruction sets, and streams for coders.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_frame.hpp"
@@ -15,47 +15,6 @@
 #include "zerorun/encoder.hpp"
 
 namespace zerorun::test {
-
-/// Sets ZERORUN_CPU, and puts back what it was.
-class CpuChoice {
- public:
-  explicit CpuChoice(const std::string& value) {
-    if (const char* before = std::getenv("ZERORUN_CPU")) {
-      before_ = before;
-      had_ = true;
-    }
-    ::setenv("ZERORUN_CPU", value.c_str(), 1);
-  }
-  explicit CpuChoice(InstructionSet target) : CpuChoice(std::string(name(target))) {}
-  ~CpuChoice() {
-    if (had_)
-      ::setenv("ZERORUN_CPU", before_.c_str(), 1);
-    else
-      ::unsetenv("ZERORUN_CPU");
-  }
-  CpuChoice(const CpuChoice&) = delete;
-  CpuChoice& operator=(const CpuChoice&) = delete;
-
- private:
-  std::string before_;
-  bool had_ = false;
-};
-
-inline Encoder make_encoder(InstructionSet target, EncodeParams params) {
-  params.instruction_set = target;
-  params.backend = Backend::cpu;
-  auto encoder = Encoder::create(params);
-  EXPECT_TRUE(encoder.is_ok());
-  return *std::move(encoder);
-}
-
-inline Decoder make_decoder(InstructionSet target, DecodeParams params) {
-  params.instruction_set = target;
-  params.backend = Backend::cpu;
-  auto decoder = Decoder::create(params);
-  EXPECT_TRUE(decoder.is_ok());
-  return *std::move(decoder);
-}
 
 /// All but scalar, which the others are compared with.
 inline std::vector<InstructionSet> fast_targets() {
@@ -75,11 +34,8 @@ inline Bytes any_stream(Content content, Subsampling sampling, int width, int he
   params.quality = random.between(1, 100);
   params.huffman = random.below(2) == 0 ? HuffmanTables::standard : HuffmanTables::optimal;
   params.restart = restart_mcus == 0 ? RestartPolicy::none() : RestartPolicy::mcus(restart_mcus);
-  const TestFrame frame =
-      make_frame(content, planar_format(sampling), width, height, random.next());
-  Bytes out;
-  EXPECT_TRUE(make_encoder(InstructionSet::best, params).encode(frame.view(), out));
-  return out;
+  return encoded_on_cpu(
+      make_frame(content, planar_format(sampling), width, height, random.next()).view(), params);
 }
 
 inline std::string describe(const Status& status) {

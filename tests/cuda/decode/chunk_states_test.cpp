@@ -1,11 +1,10 @@
-// How a chunk's subsequences are synchronised: following maps by segments leads where single steps
-// lead, and for real streams to the state in which each subsequence truly begins.
+// How a chunk's subsequences are synchronised: for real streams following maps of ends leads to the
+// state in which each subsequence truly begins, and so do the walks from every bit.
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/chunk_states.hpp"
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -14,35 +13,6 @@
 
 namespace zerorun::test {
 namespace {
-
-TEST(SubsequenceEnds, StridesLeadWhereStepsLead) {
-  Random random(41);
-  for (int turn = 0; turn < 300; ++turn) {
-    auto ends = make_ends();
-    for (std::uint32_t sub = 0; sub < kHostSubsequences; ++sub) {
-      ends->head[sub] = random.below(20) == 0;
-      ends->open[sub] = random.below(20) != 0;
-      ends->count[sub] = static_cast<std::uint8_t>(random.below(kMostEnds + 1));
-      for (std::uint32_t number = 0; number < kMostEnds; ++number) {
-        const bool foreign = ends->count[sub] == 0 || random.below(10) == 0;
-        const auto next =
-            foreign ? kForeignEnd : static_cast<std::uint32_t>(random.below(ends->count[sub]));
-        ends->line[number].step[sub] = make_step({3, 5}) | next << kStepNextShift;
-      }
-    }
-    follow_all_segments(*ends);
-    for (std::uint32_t from = kSegmentSubsequences; from < kHostSubsequences;
-         from += kSegmentSubsequences)
-      for (std::uint32_t number = 0; number <= ends->count[from - 1]; ++number) {
-        std::uint32_t now = number < ends->count[from - 1] ? number : kForeignEnd;
-        const std::uint32_t first = now;
-        for (std::uint32_t to = from; to <= kHostSubsequences; ++to) {
-          ASSERT_EQ(ends->follow_subsequences(from, to, first), now) << from << " to " << to;
-          if (to < kHostSubsequences) now = ends->follow(to, now);
-        }
-      }
-  }
-}
 
 TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
   auto ends = make_ends();
@@ -108,6 +78,31 @@ TEST_P(SubsequenceEndsOfScan, LeadToWhereSubsequencesBegin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samplings, SubsequenceEndsOfScan, testing::ValuesIn(kAllSubsamplings));
+
+/// A device with little shared memory keeps fewer states. Where those of a later place find no
+/// room, the walks from the place before must.
+TEST(MarkStates, WalksFromEveryBitTellWhereAllSubsequencesBegin) {
+  for (const Content content : {Content::noise, Content::checker})
+    for (const std::uint32_t slots : {kMarkSlots, kMarkSlots / 2}) {
+      SCOPED_TRACE(testing::Message() << name(content) << ", " << slots << " slots");
+      const TestFrame frame = make_frame(content, PixelFormat::rgb24, 640, 480, 7);
+      auto clean = encoded_scan(frame.view(), params_of(99, RestartPolicy::none(),
+                                                        HuffmanTables::optimal, Subsampling::s444));
+      ASSERT_TRUE(clean);
+      const RowsOfScan scan(*std::move(clean));
+      int found_starts = 0, all = 0;
+      for (std::uint32_t first = 1; first + kMarkedSubsequences + 8 < scan.subs.size();
+           first += kMarkedSubsequences) {
+        const HostRow row = scan.row(first, kMarkedSubsequences);
+        const FoundStarts found = MarkedChunk(row, slots).compare();
+        ASSERT_EQ(found.broken, nullptr) << found.broken << ", chunk " << first;
+        found_starts += found.found_starts;
+        all += found.all;
+      }
+      EXPECT_GT(all, 200);
+      EXPECT_EQ(found_starts, all);
+    }
+}
 
 }  // namespace
 }  // namespace zerorun::test

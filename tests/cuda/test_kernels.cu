@@ -1,21 +1,37 @@
-// A device that other work keeps busy.
+// Kernels of the tests.
 // SPDX-License-Identifier: MIT
-#include "tests/cuda/busy_device.hpp"
+#include "tests/cuda/test_kernels.hpp"
+
+#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "cuda/base/launch.hpp"
+
 namespace zerorun::test {
 namespace {
-
-constexpr std::uint64_t kMostNanoseconds = 30'000'000'000;
 
 __device__ std::uint64_t now() {
   std::uint64_t time;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
   return time;
 }
+
+__global__ void trap_kernel() { asm("trap;"); }
+
+constexpr unsigned kThreads = 256;
+
+__global__ void write_kernel(std::uint32_t* to, std::uint32_t words, std::uint32_t value,
+                             std::uint32_t nanoseconds) {
+  let_next_kernel_begin();
+  for (const std::uint64_t begin = now(); now() - begin < nanoseconds;) continue;
+  const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i < words) to[i] = value;
+}
+
+constexpr std::uint64_t kMostNanoseconds = 30'000'000'000;
 
 __global__ void wait_kernel(volatile int* begun, volatile int* ended, const volatile int* stop) {
   begun[blockIdx.x] = 1;
@@ -25,6 +41,24 @@ __global__ void wait_kernel(volatile int* begun, volatile int* ended, const vola
 }
 
 }  // namespace
+
+bool break_device(int device) {
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaSetDevice(device);
+  trap_kernel<<<1, 1>>>();
+  const bool is_broken = cudaDeviceSynchronize() != cudaSuccess;
+  cudaGetLastError();
+  cudaSetDevice(before);
+  cudaGetLastError();
+  return is_broken;
+}
+
+cudaError_t write_late(std::uint32_t* to, std::uint32_t words, std::uint32_t value,
+                       std::uint32_t nanoseconds, cudaStream_t stream) {
+  return launch_alone(write_kernel, {grid_size(words, kThreads), kThreads}, stream, to, words,
+                      value, nanoseconds);
+}
 
 BusyDevice::BusyDevice() {
   int device = 0, processors = 0, shared_bytes = 0;

@@ -218,7 +218,6 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
   void submit(nb::handle object, nb::handle tag, nb::handle format, nb::handle out, bool wait) {
     const AsyncDecodeParams params = coder().params();  // a copy: `object` may close this
     DecodeEntry entry{nb::borrow(tag), std::make_unique<JpegData>(object), {}};
-    entry.data->check_host();
     DecodeOptions options;
     options.format = format.is_none() ? params.format : parse_format(format);
     const Result<StreamInfo> info = inspect(entry.data->bytes(), params.decode.limits);

@@ -5,13 +5,17 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "zerorun/backend.hpp"
 #include "zerorun/status.hpp"
@@ -177,6 +181,39 @@ T& of_this_process() {
   generation = fork_generation();
   return *object;
 }
+
+/// True if what was made with one serves for the other.
+template <typename Params>
+bool serves(const Params& made, const Params& wanted) {
+  return made == wanted;
+}
+
+/// Objects that are kept for the next call with the same parameters. One for each process
+/// (of_this_process()). Call all members, and let go of what was taken, with the GIL held.
+template <typename T, typename Params, std::size_t kMostIdle>
+class Pool {
+ public:
+  /// One that is made with these parameters; no other call has it until the pointer goes.
+  std::shared_ptr<T> take(const Params& params) {
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
+                                    [&](const auto& idle) { return serves(idle.first, params); });
+    std::pair<Params, std::unique_ptr<T>> lent(params, nullptr);
+    if (found == idle_.rend()) {
+      lent.second = std::make_unique<T>(params);
+    } else {
+      lent = std::move(*found);
+      idle_.erase(std::next(found).base());
+    }
+    idle_.reserve(kMostIdle + 1);  // what comes back must not fail
+    return {lent.second.release(), [this, made = std::move(lent.first)](T* object) mutable {
+              idle_.emplace_back(std::move(made), object);
+              if (idle_.size() > kMostIdle) idle_.erase(idle_.begin());
+            }};
+  }
+
+ private:
+  std::vector<std::pair<Params, std::unique_ptr<T>>> idle_;
+};
 
 /// A pointer whose object a child neither uses nor destroys: its threads are gone, and a lock in it
 /// may be held by one of them for ever.

@@ -15,17 +15,10 @@
 #include "apps/python/binding/coders.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "codec/base/interruptions.hpp"
-#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
-
-/// Threads that are kept for the next batch, by their number: starting 16 of them takes as long as
-/// decoding 20 small pictures on a GPU.
-CoderPool<ThreadPool, int, 4>& thread_pools() {
-  return of_this_process<CoderPool<ThreadPool, int, 4>>();
-}
 
 /// The bytes of a name, as os.fsencode() makes them.
 std::string encoded_path(nb::handle object) {
@@ -105,29 +98,19 @@ nb::list results_of(const std::vector<Job>& jobs) {
   return results;
 }
 
-/// Coders of a pool for the time of a call.
+/// Coders for so many jobs; `wanted` as worker_count(). Errors: those of a coder for the host.
 template <typename Pool, typename Params>
-class LentCoders {
- public:
-  /// `wanted` as worker_count().
-  LentCoders(Pool& pool, Params params, int wanted, std::size_t jobs) : pool_(pool) {
-    const auto backend = resolve_backend(usable_backend(params.backend), params.device);
-    const bool is_cuda = backend && *backend == Backend::cuda;
-    if (!is_cuda && params.threads == 0 && jobs > 1 && wanted != 1) params.threads = 1;
-    const int count = worker_count(wanted, is_cuda, jobs);
-    while (size() < count) lent_.push_back(pool.take(params));
-    for (int i = 0; i < count; ++i) (void)at(i).host();  // its errors are those of the call
+auto take_coders(Pool& pool, Params params, int wanted, std::size_t jobs) {
+  const auto backend = resolve_backend(usable_backend(params.backend), params.device);
+  const bool is_cuda = backend && *backend == Backend::cuda;
+  if (!is_cuda && params.threads == 0 && jobs > 1 && wanted != 1) params.threads = 1;
+  std::vector<decltype(pool.take(params))> coders;
+  for (int left = worker_count(wanted, is_cuda, jobs); left > 0; --left) {
+    coders.push_back(pool.take(params));
+    (void)coders.back()->host();
   }
-  ~LentCoders() {
-    for (auto& lent : lent_) pool_.give_back(std::move(lent));
-  }
-  int size() const { return static_cast<int>(lent_.size()); }
-  auto& at(int worker) { return *lent_[static_cast<std::size_t>(worker)].coder; }
-
- private:
-  Pool& pool_;
-  std::vector<typename Pool::Lent> lent_;
-};
+  return coders;
+}
 
 struct EncodeJob {
   std::optional<Image> image;  ///< unset: `result` has the error
@@ -148,11 +131,11 @@ Status encode_job(Encoders& coder, EncodeJob& job) {
 
 void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
   if (jobs.empty()) return;
-  LentCoders coders(pools().encoders, params, wanted, jobs.size());
-  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker, const auto&) {
-    jobs[item]->status = guarded([&] { return encode_job(coders.at(worker), *jobs[item]); });
+  const auto coders = take_coders(pools().encoders, params, wanted, jobs.size());
+  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, std::size_t worker, const auto&) {
+    jobs[item]->status = guarded([&] { return encode_job(*coders[worker], *jobs[item]); });
   });
-  const bool is_cuda = coders.at(0).backend() == Backend::cuda;
+  const bool is_cuda = coders[0]->backend() == Backend::cuda;
   for (EncodeJob* job : jobs)
     job->result = job->status ? stream_object({job->jpeg.get(), job->bytes}, is_cuda)
                               : exception_of(job->status);
@@ -162,19 +145,14 @@ void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params
                         std::uintptr_t stream) {
   if (jobs.empty()) return;
   const int device = jobs[0]->image->device();
-  use_cuda();
-  if (params.backend == Backend::cpu ||
-      (params.backend == Backend::cuda && params.device != device))
-    fail_argument("the images are on cuda:", device, ", but device is another one");
   std::vector<Image*> images;
   for (EncodeJob* job : jobs) {
     if (job->image->device() != device) fail_argument("the images of a batch must be on one GPU");
     images.push_back(&*job->image);
   }
   if (params.threads == 0) params.threads = workers;
-  auto lent = pools().batch_encoders.take(params);
-  std::vector<nb::object> results = lent.coder->on_device(device).encode_batch(images, stream);
-  pools().batch_encoders.give_back(std::move(lent));
+  const auto coders = pools().batch_encoders.take(params);
+  std::vector<nb::object> results = coders->on_device(device).encode_batch(images, stream);
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = std::move(results[i]);
 }
 
@@ -223,12 +201,11 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   for (DecodeJob& job : jobs)
     if (job.input) ready.push_back(&job);
   if (ready.empty()) return;
-  LentCoders coders(pools().decoders, params, wanted, ready.size());
-  std::vector<HostBuffer> rooms(static_cast<std::size_t>(coders.size()));
-  run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker, const auto&) {
-    HostBuffer& room = rooms[static_cast<std::size_t>(worker)];
-    ready[item]->status =
-        guarded([&] { return decode_job(coders.at(worker).host(), room, *ready[item], format); });
+  const auto coders = take_coders(pools().decoders, params, wanted, ready.size());
+  std::vector<HostBuffer> rooms(coders.size());
+  run_jobs(ready.size(), coders.size(), [&](std::size_t item, std::size_t worker, const auto&) {
+    ready[item]->status = guarded(
+        [&] { return decode_job(coders[worker]->host(), rooms[worker], *ready[item], format); });
   });
   for (DecodeJob* job : ready)
     job->result = result_or_error(
@@ -318,8 +295,9 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
       std::min(static_cast<std::size_t>(workers), std::max<std::size_t>(items, 1)));
 }
 
-void run_jobs(std::size_t count, int workers, const Job& job, const std::function<void()>& stop) {
-  auto lent = thread_pools().take(workers);
+void run_jobs(std::size_t count, std::size_t workers, const Job& job,
+              const std::function<void()>& stop) {
+  const auto pool = pools().threads.take(static_cast<int>(workers));
   std::atomic<std::size_t> next{0};
   bool interrupted = false;
   {
@@ -338,47 +316,34 @@ void run_jobs(std::size_t count, int workers, const Job& job, const std::functio
     const std::function<void()> looks[] = {look, [] {}};  // signals are the calling thread's
     const auto work = [&](std::int64_t worker, int thread) {
       for (std::size_t item; (item = next.fetch_add(1)) < count;) {
-        job(item, static_cast<int>(worker), looks[thread == 0 ? 0 : 1]);
+        job(item, static_cast<std::size_t>(worker), looks[thread == 0 ? 0 : 1]);
         looks[thread == 0 ? 0 : 1]();
       }
     };
-    lent.coder->run(workers, work);
+    pool->run(static_cast<std::int64_t>(workers), work);
   }
-  thread_pools().give_back(std::move(lent));
   if (interrupted) throw nb::python_error();
 }
 
-void release_workers() { thread_pools().clear(); }
-
 BatchInput::BatchInput(nb::handle object) {
-  // All other questions together take a quarter of a microsecond, while the GPU has nothing to do.
-  if (PyBytes_CheckExact(object.ptr())) {
-    bytes_object_ = nb::borrow(object);
-    stream_ = {reinterpret_cast<const std::byte*>(PyBytes_AsString(object.ptr())),
-               static_cast<std::size_t>(PyBytes_Size(object.ptr()))};
-    return;
-  }
-  if (nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")) {
+  const bool is_bytes = PyBytes_CheckExact(object.ptr());  // JpegData asks no more of them
+  if (!is_bytes && (nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")))
     path_ = encoded_path(object);
-    is_file_ = true;
-    return;
-  }
-  data_ = std::make_unique<JpegData>(object, 0, std::nullopt);
-  if (data_->device() != kHost) fail_argument("a batch takes streams in host memory");
-  stream_ = data_->bytes();
+  else
+    data_.emplace(object, std::nullopt, std::nullopt);
 }
 
 std::size_t BatchInput::likely_bytes() const {
-  if (!is_file_) return stream_.size();
+  if (data_) return data_->bytes().size();
   struct stat about {};
   return stat(path_.c_str(), &about) == 0 ? static_cast<std::size_t>(about.st_size) : 0;
 }
 
 Result<std::span<const std::byte>> BatchInput::bytes(HostBuffer& room) const {
-  if (is_file_) return read_file(path_, room);
-  if (!fills_room()) return stream_;
-  ZR_TRY(room.resize(stream_.size()));
-  std::memcpy(room.data(), stream_.data(), stream_.size());
+  if (!data_) return read_file(path_, room);
+  if (data_->is_stable()) return data_->bytes();
+  ZR_TRY(room.resize(data_->bytes().size()));
+  std::ranges::copy(data_->bytes(), room.data());
   return room.bytes();
 }
 

@@ -16,12 +16,7 @@ nb::bytes encode_once(nb::handle object, nb::handle format, nb::handle size, nb:
   const EncodeParams params = encode_params(options);
   const std::uintptr_t on = stream_handle(stream, object);
   const Image image = Image::from(object, image_hints(format, size), on);
-  auto lent = pools().encoders.take(params);
-  nb::bytes jpeg("");
-  Status status = lent.coder->encode(image, on, jpeg);
-  pools().encoders.give_back(std::move(lent));
-  check(std::move(status));
-  return jpeg;
+  return pools().encoders.take(params)->encode(image, on);
 }
 
 class PyEncoder : public PyCoder<Encoders, EncodeParams> {
@@ -33,9 +28,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const std::uintptr_t on = stream_handle(stream, object);
     const Image image = Image::from(object, image_hints(format, size), on);
     const Locked lock(made->mutex);
-    nb::bytes jpeg("");
-    check(made->coders.encode(image, on, jpeg));
-    return jpeg;
+    return made->coders.encode(image, on);
   }
 
   nb::object encode_into(nb::handle object, nb::handle out, nb::handle size_out, nb::handle format,
@@ -140,11 +133,8 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
   const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
   const JpegData jpeg(data, on, copied_to(params));
   Picture picture = make_target(jpeg, format, out, to, stream, on, params);
-  auto lent = pools().decoders.take(params);
-  lent.coder->select(params);
-  Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
-  pools().decoders.give_back(std::move(lent));
-  value_of(std::move(report));
+  const auto coders = pools().decoders.take(params);
+  value_of(without_gil([&] { return coders->decode(jpeg, params, picture, on); }));
   return std::move(picture.object);
 }
 
@@ -177,7 +167,7 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
     Picture picture = make_target(jpeg, format, out, to, stream, on, params_);
     report_ = value_of(without_gil([&] {
       const std::lock_guard lock(made->mutex);
-      return made->coders.decode(jpeg, picture, on);
+      return made->coders.decode(jpeg, params_, picture, on);
     }));
     return std::move(picture.object);
   }
@@ -196,7 +186,6 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
   nb::list decode_parts(nb::handle data, Call call) {
     const auto made = this->made();
     const JpegData jpeg(data);
-    jpeg.check_host();
     std::vector<Part> parts;
     report_ = value_of(without_gil([&] {
       const std::lock_guard lock(made->mutex);

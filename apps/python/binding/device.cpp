@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "apps/python/binding/coders.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/cuda.hpp"
 
@@ -29,6 +30,14 @@ Status cuda_status(cudaError_t error, const char* call) {
   (void)cudaGetLastError();
   const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
   return Status(code, std::string(call) + ": " + cudaGetErrorString(error));
+}
+
+/// The parameters for a coder of the device.
+template <typename Params>
+Params params_on(Params params, int device) {
+  params.backend = Backend::cuda;
+  params.device = device;
+  return params;
 }
 
 /// Makes a device the thread's current one, and the old one again.
@@ -205,43 +214,34 @@ struct DeviceArray {
   PlaneShape shape;
 };
 
-/// The planes of a picture in one block, each at a multiple of 256 bytes.
+/// The planes of a picture in one block, each at a multiple of 256 bytes as cudaMalloc() has it.
 struct DevicePlanes {
-  DevicePlanes(PixelFormat format, int width, int height) {
-    constexpr std::size_t kAlignment = 256;  // as cudaMalloc()
-    view = {format, width, height, {}, {}};
-    for (int p = 0; p < plane_count(format); ++p) {
-      offsets[static_cast<std::size_t>(p)] = bytes;
-      const std::size_t plane = plane_shape(format, p, width, height).bytes();
-      bytes += (plane + kAlignment - 1) / kAlignment * kAlignment;
-    }
-  }
   /// Needs no GIL. Errors: out_of_memory, device_failure.
-  Status allocate(int device, std::uintptr_t stream, KeptMemory* kept) {
-    Result<std::shared_ptr<DeviceBlock>> memory = allocate_block(bytes, device, stream, kept);
-    if (!memory) return memory.status();
-    block = *memory;
-    for (int i = 0; i < plane_count(view.format); ++i) {
-      const auto p = static_cast<std::size_t>(i);
-      view.data[p] = static_cast<std::uint8_t*>(block->data) + offsets[p];
-      view.stride_bytes[p] =
-          static_cast<std::ptrdiff_t>(plane_row_bytes(view.format, i, view.width));
+  static Result<DevicePlanes> make(PixelFormat format, int width, int height, int device,
+                                   std::uintptr_t stream, KeptMemory* kept) {
+    DevicePlanes made{{format, width, height, {}, {}}, nullptr};
+    place_planes(made.view, nullptr, 1);  // for the strides
+    const auto planes = static_cast<std::size_t>(plane_count(format));
+    std::array<std::size_t, 4> at{};
+    for (std::size_t p = 0; p < planes; ++p) {
+      const PlaneShape shape = plane_shape(format, static_cast<int>(p), width, height);
+      at[p + 1] = round_up(at[p] + shape.bytes(), 256);
     }
-    return Status::ok();
+    ZR_LET(block, allocate_block(at[planes], device, stream, kept));
+    made.block = block;
+    for (std::size_t p = 0; p < planes; ++p)
+      made.view.data[p] = static_cast<std::uint8_t*>(block->data) + at[p];
+    return made;
   }
 
   /// An array, or a tuple of them. Needs the GIL.
   nb::object object() const {
-    nb::list planes;
-    for (int p = 0; p < plane_count(view.format); ++p)
-      planes.append(DeviceArray{block, view.data[static_cast<std::size_t>(p)],
-                                plane_shape(view.format, p, view.width, view.height)});
-    return picture_of(planes);
+    return picture_of(view, [&](std::uint8_t* data, const PlaneShape& shape) {
+      return nb::cast(DeviceArray{block, data, shape});
+    });
   }
 
-  FrameView view;  ///< without memory before allocate()
-  std::array<std::size_t, 3> offsets{};
-  std::size_t bytes = 0;
+  FrameView view;
   std::shared_ptr<DeviceBlock> block;
 };
 
@@ -302,11 +302,8 @@ std::string device_name(const DeviceArray& array) {
 /// Memory for a stream at the first try. Photos at quality 90 take a sixth of their RGB bytes; a
 /// stream that needs more is coded again.
 std::size_t likely_bytes(const ConstFrameView& frame) {
-  std::size_t bytes = 0;
-  for (int p = 0; p < plane_count(frame.format); ++p)
-    bytes += plane_row_bytes(frame.format, p, frame.width) *
-             static_cast<std::size_t>(plane_rows(frame.format, p, frame.height));
-  return (bytes / 2 + 65536 + 63) / 64 * 64;
+  FrameView tight{frame.format, frame.width, frame.height, {}, {}};
+  return round_up(place_planes(tight, nullptr, 1) / 2 + 65536, 64);
 }
 
 cudaPointerAttributes attributes_of(const void* address, const std::string& name) {
@@ -325,11 +322,7 @@ void check_writable(const Array& array, const char* name) {
   if (!array.writable || !array.is_flat())
     fail_argument(name, " must be writable bytes one after another");
   if (array.shape[0] == 0) fail_argument(name, " is empty");
-  if (array.device != kHost) return;
-  cudaPointerAttributes attributes{};
-  const cudaError_t error = cudaPointerGetAttributes(&attributes, array.data);
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  if (error != cudaSuccess || attributes.type != cudaMemoryTypeHost)
+  if (array.device == kHost && attributes_of(array.data, name).type != cudaMemoryTypeHost)
     fail_argument(name, " must be on the GPU or in pinned memory, which the GPU can write");
 }
 
@@ -342,9 +335,9 @@ Status size_not_reached(const SizeGoal& goal) {
                     " bytes that were asked for; ask for more, or scale the picture down");
 }
 
-class EncodeBox final : public DeviceEncodeBox {
+class Encoding final : public DeviceEncoding {
  public:
-  EncodeBox(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
+  Encoding(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
 
   nb::bytes encode(const Image& image, std::uintptr_t stream) override {
     order_after(image.arrays, stream);
@@ -457,33 +450,6 @@ class EncodeBox final : public DeviceEncodeBox {
   HostBuffer out_{HostMemory::pinned};
   HostBuffer sizes_{HostMemory::pinned};
 };
-
-class DecodeBox final : public DeviceDecodeBox {
- public:
-  DecodeBox(DeviceDecoder decoder, int device) : decoder_(std::move(decoder)), device_(device) {}
-
-  Status select(int scale, const Region& region) override { return decoder_.select(scale, region); }
-  Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
-                              std::uintptr_t stream) override {
-    const OnDevice current(device_);
-    const std::span<const std::byte> bytes = data.bytes();
-    if (data.device() == kHost) return decoder_.decode(bytes, out, stream_of(stream));
-    return decoder_.decode_device(bytes.data(), bytes.size(), out, stream_of(stream));
-  }
-
- private:
-  DeviceDecoder decoder_;
-  int device_;
-};
-
-/// A coder of the library for the device.
-template <typename Coder, typename Params>
-Coder make_on(Params params, int device) {
-  use_cuda();
-  params.backend = Backend::cuda;
-  params.device = device;
-  return value_of(Coder::create(params));
-}
 
 /// A stream of a batch, and what becomes of it.
 struct DeviceJob {
@@ -604,8 +570,9 @@ class Lane {
     ZR_LET(info, inspect(jpeg, decoder_.params().limits));
     most_bytes_ = std::max(most_bytes_, jpeg.size());
     ZR_LET(size, decoded_size(info.width, info.height, job.job->scale, job.job->region));
-    job.planes.emplace(format, size.width, size.height);
-    ZR_TRY(job.planes->allocate(device_, reinterpret_cast<std::uintptr_t>(stream_), kept));
+    ZR_LET(planes, DevicePlanes::make(format, size.width, size.height, device_,
+                                      reinterpret_cast<std::uintptr_t>(stream_), kept));
+    job.planes = std::move(planes);
     job.jpeg = jpeg;
     if (ahead && !input.fills_room() && room.resize(jpeg.size())) {
       std::memcpy(room.data(), jpeg.data(), jpeg.size());
@@ -625,19 +592,8 @@ class Lane {
 };
 
 /// More than the automatic number: making lanes takes longer than what they do in a call.
-using LanePool = CoderPool<Lane, DecodeParams, 64>;
+using LanePool = Pool<Lane, DecodeParams, 64>;
 LanePool& lane_pool() { return of_this_process<LanePool>(); }
-
-/// The lane with the most memory first: it gets the longest stream. Memory that grows makes all
-/// lanes wait for the device.
-std::vector<LanePool::Lent> take_lanes(const DecodeParams& params, int count) {
-  std::vector<LanePool::Lent> lanes;
-  for (int i = 0; i < count; ++i) lanes.push_back(lane_pool().take(params));
-  std::stable_sort(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) {
-    return a.coder->most_bytes() > b.coder->most_bytes();
-  });
-  return lanes;
-}
 
 int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
   std::size_t bytes = 0;
@@ -650,20 +606,29 @@ int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
 
 }  // namespace
 
-std::unique_ptr<DeviceEncodeBox> DeviceEncodeBox::make(EncodeParams params, int device) {
-  return std::make_unique<EncodeBox>(make_on<DeviceEncoder>(std::move(params), device), device);
+std::unique_ptr<DeviceEncoding> device_encoder(const EncodeParams& params, int device) {
+  return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params_on(params, device)), device);
 }
 
-std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams params, int device) {
-  return std::make_unique<DecodeBox>(make_on<DeviceDecoder>(params, device), device);
+DeviceDecode device_decoder(const DecodeParams& params, int device) {
+  const auto decoder =
+      std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params_on(params, device)));
+  return [decoder, device](const JpegData& data, const DecodeParams& part, const FrameView& out,
+                           std::uintptr_t stream) -> Result<DecodeReport> {
+    const OnDevice current(device);
+    const std::span<const std::byte> bytes = data.bytes();
+    ZR_TRY(decoder->select(part.scale, part.region));
+    if (data.device() == kHost) return decoder->decode(bytes, out, stream_of(stream));
+    return decoder->decode_device(bytes.data(), bytes.size(), out, stream_of(stream));
+  };
 }
 
 Picture new_device_picture(PixelFormat format, int width, int height, int device,
                            std::uintptr_t stream, nb::handle stream_owner) {
   use_cuda();
   check(resolve_backend(Backend::cuda, device).status());
-  DevicePlanes planes(format, width, height);
-  check(planes.allocate(device, stream, stream == 0 ? &value_of(pool_of(device))->kept : nullptr));
+  KeptMemory* kept = stream == 0 ? &value_of(pool_of(device))->kept : nullptr;
+  const auto planes = value_of(DevicePlanes::make(format, width, height, device, stream, kept));
   if (!stream_owner.is_none()) planes.block->stream_owner = owner_of(nb::borrow(stream_owner));
   return {planes.object(), {}, planes.view, device};
 }
@@ -714,14 +679,18 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
   check(resolve_backend(params.backend, params.device).status());
   const OnDevice current(params.device);
   // The blocks of failed jobs are freed on the lanes' streams, so the lanes live longer.
-  std::vector<LanePool::Lent> lanes;
+  std::vector<std::shared_ptr<Lane>> lanes;
   std::vector<DeviceJob> jobs = without_gil([&] {  // asking for the sizes of files may take a while
     std::vector<DeviceJob> found;
     for (DecodeJob& job : all)
       if (job.input) found.push_back({&job, job.input->likely_bytes(), {}, {}, {}});
     return found;
   });
-  lanes = take_lanes(params, lane_count(batch.workers, jobs));
+  for (int left = lane_count(batch.workers, jobs); left > 0; --left)
+    lanes.push_back(lane_pool().take(params));
+  // The one with the most memory first: it gets the longest stream. Memory that grows makes all
+  // lanes wait for the device.
+  std::ranges::stable_sort(lanes, std::greater(), [](const auto& l) { return l->most_bytes(); });
   DeviceJobs queue(jobs);
   struct Kept {  // what is dropped while this runs is in use behind what the lanes wait for
     explicit Kept(KeptMemory& all) : whole(all), is_empty(!all.move_to(own)) {}
@@ -731,18 +700,17 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
     bool is_empty;
   } kept(value_of(pool_of(params.device))->kept);
   const bool reuses = batch.stream == 0 && !kept.is_empty;
-  const cudaEvent_t dropped = reuses ? lanes[0].coder->mark(batch.stream) : nullptr;
+  const cudaEvent_t dropped = reuses ? lanes[0]->mark(batch.stream) : nullptr;
   const std::size_t half = (lanes.size() + 1) / 2;
   run_jobs(
-      lanes.size(), static_cast<int>(lanes.size()),
-      [&](std::size_t lane, int, const auto& look) {
-        lanes[lane].coder->decode(queue, lane < half, batch.format, &kept.own, dropped, look);
+      lanes.size(), lanes.size(),
+      [&](std::size_t lane, std::size_t, const auto& look) {
+        lanes[lane]->decode(queue, lane < half, batch.format, &kept.own, dropped, look);
       },
       [&] { queue.stop(); });
-  for (const LanePool::Lent& lane : lanes) check(lane.coder->end_before(batch.stream));
+  for (const auto& lane : lanes) check(lane->end_before(batch.stream));
   for (DeviceJob& job : jobs)
-    if (job.planes && job.planes->block) job.planes->block->stream = batch.stream;
-  for (LanePool::Lent& lane : lanes) lane_pool().give_back(std::move(lane));
+    if (job.planes) job.planes->block->stream = batch.stream;
   std::shared_ptr<void> owner;
   if (!stream_owner.is_none()) owner = owner_of(nb::borrow(stream_owner));
   for (DeviceJob& job : jobs) {
@@ -753,7 +721,7 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
 
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
-  lane_pool().clear();
+  lane_pool() = {};
   MemoryPools& all = memory_pools();
   const std::lock_guard lock(all.mutex);
   for (auto& [device, pool] : all.of_device) {

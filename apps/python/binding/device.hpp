@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +31,9 @@ void order_after(const std::vector<Array>& arrays, std::uintptr_t stream);
 
 /// An encoder for frames in device memory. Its members release the GIL themselves; one thread at a
 /// time.
-class DeviceEncodeBox {
+class DeviceEncoding {
  public:
-  static std::unique_ptr<DeviceEncodeBox> make(EncodeParams params, int device);
-  virtual ~DeviceEncodeBox() = default;
+  virtual ~DeviceEncoding() = default;
   /// Waits for the stream, for the bytes.
   virtual nb::bytes encode(const Image& image, std::uintptr_t stream) = 0;
   /// Enqueues the work and returns.
@@ -43,16 +43,13 @@ class DeviceEncodeBox {
   virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                                std::uintptr_t stream) = 0;
 };
+std::unique_ptr<DeviceEncoding> device_encoder(const EncodeParams& params, int device);
 
-/// Needs no GIL.
-class DeviceDecodeBox {
- public:
-  static std::unique_ptr<DeviceDecodeBox> make(DecodeParams params, int device);
-  virtual ~DeviceDecodeBox() = default;
-  virtual Status select(int scale, const Region& region) = 0;
-  virtual Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
-                                      std::uintptr_t stream) = 0;
-};
+/// Decodes the part that `part` tells, at its scale, into device memory. Needs no GIL; one thread
+/// at a time.
+using DeviceDecode = std::function<Result<DecodeReport>(
+    const JpegData& data, const DecodeParams& part, const FrameView& out, std::uintptr_t stream)>;
+DeviceDecode device_decoder(const DecodeParams& params, int device);
 
 /// The first `count` bytes of a stream in device memory. Waits for `stream`; needs no GIL.
 std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count, std::uintptr_t stream);

@@ -303,10 +303,6 @@ nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void>
                                             device));
 }
 
-nb::object picture_of(const nb::list& planes) {
-  return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
-}
-
 bool PlaneView::is_direct() const {
   return (shape.channels == 1 || channel_stride == 1) &&
          (shape.columns == 1 || column_stride == shape.channels) &&
@@ -376,11 +372,9 @@ Result<HostPicture> HostPicture::make(PixelFormat format, int width, int height)
 }
 
 nb::object HostPicture::object() const {
-  nb::list arrays;
-  for (int plane = 0; plane < plane_count(view_.format); ++plane)
-    arrays.append(array_over(view_.data[static_cast<std::size_t>(plane)],
-                             plane_shape(view_.format, plane, view_.width, view_.height), memory_));
-  return picture_of(arrays);
+  return picture_of(view_, [&](std::uint8_t* data, const PlaneShape& shape) {
+    return array_over(data, shape, memory_);
+  });
 }
 
 Picture new_picture(PixelFormat format, int width, int height) {
@@ -389,16 +383,6 @@ Picture new_picture(PixelFormat format, int width, int height) {
 }
 
 namespace {
-
-/// Streams of photos have a few megabytes. Larger copies are not kept.
-constexpr std::size_t kMostRooms = 4, kMostRoomBytes = std::size_t{16} << 20;
-
-struct StreamRooms {
-  std::array<std::vector<HostBuffer>, 2> of_memory;
-};
-std::vector<HostBuffer>& stream_rooms(HostMemory memory) {
-  return of_this_process<StreamRooms>().of_memory[memory == HostMemory::pinned ? 1 : 0];
-}
 
 /// The threads that help to copy what goes to a GPU or comes from one.
 constexpr int kMostHelpers = 7;
@@ -423,38 +407,22 @@ void copy_together(std::span<const std::byte> from, std::byte* to, bool is_read_
   for (std::size_t i = 0; i < pieces.size(); ++i) copy.wait_for(i);
 }
 
-}  // namespace
-
-StreamRoom::StreamRoom(HostMemory memory) : buffer_(memory) {
-  std::vector<HostBuffer>& idle = stream_rooms(memory);
-  idle.reserve(kMostRooms);  // the destructor must not fail
-  if (idle.empty()) return;
-  buffer_ = std::move(idle.back());
-  idle.pop_back();
-}
-
-StreamRoom::~StreamRoom() {
-  std::vector<HostBuffer>& idle = stream_rooms(buffer_.memory());
-  if (idle.size() < kMostRooms && buffer_.capacity() <= kMostRoomBytes)
-    idle.push_back(std::move(buffer_));
-}
-
-std::span<const std::byte> StreamRoom::copy(std::span<const std::byte> stream) {
-  constexpr std::size_t kLeast = std::size_t{1} << 18;
-  check(buffer_.reserve(std::bit_ceil(std::max(stream.size(), kLeast))));
-  check(buffer_.resize(stream.size()));
+/// Copies a stream to memory that is kept if it is not larger than streams of photos.
+std::shared_ptr<HostBuffer> copy_stream(std::span<const std::byte> stream, HostMemory memory) {
+  constexpr std::size_t kLeast = std::size_t{1} << 18, kMostKept = std::size_t{16} << 20;
+  auto copy = stream.size() <= kMostKept ? stream_rooms().take(memory)
+                                         : std::make_shared<HostBuffer>(memory);
+  check(copy->reserve(std::bit_ceil(std::max(stream.size(), kLeast))));
+  check(copy->resize(stream.size()));
   // The device reads pinned memory, which it does faster where no cache has the lines.
-  if (buffer_.memory() == HostMemory::pinned)
-    copy_together(stream, buffer_.data(), /*is_read_soon=*/false);
+  if (memory == HostMemory::pinned)
+    copy_together(stream, copy->data(), /*is_read_soon=*/false);
   else
-    std::ranges::copy(stream, buffer_.data());
-  return buffer_.bytes();
+    std::ranges::copy(stream, copy->data());
+  return copy;
 }
 
-void StreamRoom::release_all() {
-  stream_rooms(HostMemory::pageable).clear();
-  stream_rooms(HostMemory::pinned).clear();
-}
+}  // namespace
 
 nb::object GivenStreams::next(std::size_t bytes) {
   const auto size = static_cast<Py_ssize_t>(bytes);
@@ -497,22 +465,27 @@ nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu) {
   return nb::borrow<nb::bytes>(made);
 }
 
-JpegData::JpegData(nb::handle data, std::uintptr_t stream, std::optional<HostMemory> memory)
-    : array_(array_from(data, "data", stream)) {
+JpegData::JpegData(nb::handle data, std::optional<std::uintptr_t> on,
+                   std::optional<HostMemory> memory) {
+  // All other questions together take a quarter of a microsecond, while the GPU has nothing to do.
+  if (PyBytes_CheckExact(data.ptr())) {
+    bytes_object_ = nb::borrow(data);
+    bytes_ = {reinterpret_cast<const std::byte*>(PyBytes_AsString(data.ptr())),
+              static_cast<std::size_t>(PyBytes_Size(data.ptr()))};
+    return;
+  }
+  array_ = array_from(data, "data", on.value_or(0));
   if (!array_.is_flat())
     fail_argument("data has the shape ", shape_text(array_),
                   ", but a JPEG stream is bytes one after another");
+  if (!on && device() != kHost) fail_argument("data must be in host memory for this call");
   bytes_ = {reinterpret_cast<const std::byte*>(array_.data),
             static_cast<std::size_t>(array_.shape[0])};
-  is_stable_ = !array_.writable || array_.device != kHost || bytes_.empty();
+  is_stable_ = !array_.writable || device() != kHost || bytes_.empty();
   if (is_stable_ || !memory) return;
-  copy_.emplace(*memory);
-  bytes_ = copy_->copy(bytes_);
+  copy_ = copy_stream(bytes_, *memory);
+  bytes_ = copy_->bytes();
   is_stable_ = true;
-}
-
-void JpegData::check_host() const {
-  if (device() != kHost) fail_argument("data must be in host memory for this call");
 }
 
 }  // namespace zerorun::python

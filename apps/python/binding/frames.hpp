@@ -65,8 +65,15 @@ PlaneShape plane_shape(PixelFormat format, int plane, int width, int height);
 /// Needs the GIL.
 nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,
                       int device = kHost);
-/// One array, or a tuple of several.
-nb::object picture_of(const nb::list& planes);
+/// What `make` makes of each plane: one array, or a tuple of several. Needs the GIL.
+template <typename Make>
+nb::object picture_of(const FrameView& view, const Make& make) {
+  nb::list planes;
+  for (int p = 0; p < plane_count(view.format); ++p)
+    planes.append(make(view.data[static_cast<std::size_t>(p)],
+                       plane_shape(view.format, p, view.width, view.height)));
+  return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
+}
 
 /// A plane of an array: where its samples are.
 struct PlaneView {
@@ -125,21 +132,10 @@ class HostPicture {
 };
 Picture new_picture(PixelFormat format, int width, int height);
 
-/// Memory for the copy of a stream. It is kept for the next copy, because new pages take longer
-/// than the copy itself. Made and destroyed with the GIL held.
-class StreamRoom {
- public:
-  explicit StreamRoom(HostMemory memory);
-  StreamRoom(const StreamRoom&) = delete;
-  StreamRoom& operator=(const StreamRoom&) = delete;
-  ~StreamRoom();
-  /// Other threads help to copy to pinned memory.
-  std::span<const std::byte> copy(std::span<const std::byte> stream);
-  static void release_all();
-
- private:
-  HostBuffer buffer_;
-};
+/// Memory for copies of streams. It is kept for the next copies, because new pages take longer than
+/// the copy itself.
+using StreamRooms = Pool<HostBuffer, HostMemory, 8>;
+inline StreamRooms& stream_rooms() { return of_this_process<StreamRooms>(); }
 
 /// Streams that were given out are kept until the next ones take their memory. What malloc() gives
 /// back to the system instead costs 2 us for each page of 4 KiB that is written again: 64 streams
@@ -162,21 +158,21 @@ nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu);
 /// A JPEG stream in the caller's memory. Made and destroyed with the GIL held.
 class JpegData {
  public:
-  /// A stream that another thread could write is copied to `memory`; without `memory` is_stable()
-  /// tells. Errors: TypeError, ArgumentError, MemoryError.
-  explicit JpegData(nb::handle data, std::uintptr_t stream = 0,
+  /// `on` is the CUDA stream that will use the data; without, it must be in host memory. A stream
+  /// that another thread could write is copied to `memory`; without `memory` is_stable() tells.
+  /// Errors: TypeError, ArgumentError, MemoryError.
+  explicit JpegData(nb::handle data, std::optional<std::uintptr_t> on = {},
                     std::optional<HostMemory> memory = HostMemory::pageable);
 
   std::span<const std::byte> bytes() const { return bytes_; }
   bool is_stable() const { return is_stable_; }
   int device() const { return array_.device; }
   const Array& array() const { return array_; }
-  /// Errors: ArgumentError for a stream in device memory.
-  void check_host() const;
 
  private:
+  nb::object bytes_object_;  ///< of the class bytes, which never changes; else array_ is set
   Array array_;
-  std::optional<StreamRoom> copy_;
+  std::shared_ptr<HostBuffer> copy_;
   std::span<const std::byte> bytes_;
   bool is_stable_ = true;
 };

@@ -46,7 +46,6 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   const StreamLimits limits =
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
   const JpegData jpeg(data);
-  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
   const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
   nb::object subsampling = nb::none();
   if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
@@ -61,7 +60,6 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
 nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
   const TranscodeParams params = transcode_params(options);
   const JpegData jpeg(data);
-  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
   std::vector<std::byte> out;
   value_of(without_gil([&]() -> Result<TranscodeReport> {
     auto transcoder = Transcoder::create(params);
@@ -91,11 +89,8 @@ std::vector<std::string> instruction_set_names() {
 }
 
 void release_all() {
-  pools().encoders.clear();
-  pools().decoders.clear();
-  pools().batch_encoders.clear();
-  release_workers();
-  StreamRoom::release_all();
+  pools() = {};
+  stream_rooms() = {};
   given_streams().clear();
   release_device_memory();
 }

@@ -205,7 +205,7 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
 
 struct DecodeEntry {
   nb::object tag;
-  std::unique_ptr<JpegData> data;
+  JpegData data;
   Picture picture;
 };
 
@@ -217,10 +217,10 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
 
   void submit(nb::handle object, nb::handle tag, nb::handle format, nb::handle out, bool wait) {
     const AsyncDecodeParams params = coder().params();  // a copy: `object` may close this
-    DecodeEntry entry{nb::borrow(tag), std::make_unique<JpegData>(object), {}};
+    DecodeEntry entry{nb::borrow(tag), JpegData(object), {}};
     DecodeOptions options;
     options.format = format.is_none() ? params.format : parse_format(format);
-    const Result<StreamInfo> info = inspect(entry.data->bytes(), params.decode.limits);
+    const Result<StreamInfo> info = inspect(entry.data.bytes(), params.decode.limits);
     const Result<ImageSize> size =
         info ? decoded_size(info->width, info->height, params.decode.scale, params.decode.region)
              : info.status();
@@ -230,7 +230,7 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
       if (entry.picture.device != kHost) fail_argument("out must be in host memory for this call");
       options.into = entry.picture.view;
     }
-    const std::span<const std::byte> bytes = entry.data->bytes();
+    const std::span<const std::byte> bytes = entry.data.bytes();
     PyAsync::submit(std::move(entry), wait,
                     [&](AsyncDecoder& coder) { return coder.submit(bytes, options); });
   }

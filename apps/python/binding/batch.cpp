@@ -1,6 +1,7 @@
 // encode_batch() and decode_batch(), their threads, and the files that they read.
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <system_error>
 
 #include "apps/python/binding/coders.hpp"
@@ -116,16 +116,13 @@ struct EncodeJob {
   std::optional<Image> image;  ///< unset: `result` has the error
   nb::object result;
   Status status;
-  std::unique_ptr<std::byte[]> jpeg;
-  std::size_t bytes = 0;
+  std::vector<std::byte> jpeg;
 };
 
 /// No worker makes an object of Python: the interpreter may end before a worker has the GIL.
 Status encode_job(Encoders& coder, EncodeJob& job) {
   ZR_TRY(coder.encode_host(*job.image));
-  job.bytes = coder.stream.size();
-  job.jpeg = std::make_unique_for_overwrite<std::byte[]>(job.bytes);
-  std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
+  job.jpeg.assign(coder.stream.bytes().begin(), coder.stream.bytes().end());
   return Status::ok();
 }
 
@@ -137,8 +134,7 @@ void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& p
   });
   const bool is_cuda = coders[0]->backend() == Backend::cuda;
   for (EncodeJob* job : jobs)
-    job->result = job->status ? stream_object({job->jpeg.get(), job->bytes}, is_cuda)
-                              : exception_of(job->status);
+    job->result = job->status ? stream_object(job->jpeg, is_cuda) : exception_of(job->status);
 }
 
 void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params, int workers,
@@ -222,22 +218,11 @@ std::vector<T> entries_of(nb::handle option, bool is_list, const char* name,
   return entries;
 }
 
-/// Bytes in a row, as a stream is.
-bool is_bytes(nb::handle object) {
-  Py_buffer view{};
-  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FULL_RO) != 0) {
-    PyErr_Clear();
-    return false;
-  }
-  const bool is_row = view.ndim <= 1 && view.itemsize == 1;
-  PyBuffer_Release(&view);
-  return is_row;
-}
-
 /// The letters of a name and the bytes of a stream would be items, too.
 void refuse_single(nb::handle streams) {
-  if (PyUnicode_Check(streams.ptr()) || nb::hasattr(streams, "__fspath__") || is_bytes(streams))
+  nb::ndarray<nb::ro, std::uint8_t, nb::ndim<1>> bytes;
+  if (nb::isinstance<nb::str>(streams) || nb::hasattr(streams, "__fspath__") ||
+      (PyObject_CheckBuffer(streams.ptr()) && nb::try_cast(streams, bytes, /*convert=*/false)))
     fail_type(
         "decode_batch() takes a list of streams or file names, and this is a single one: put it "
         "into a list, or call decode()");

@@ -225,7 +225,7 @@ struct DevicePlanes {
     std::array<std::size_t, 4> at{};
     for (std::size_t p = 0; p < planes; ++p) {
       const PlaneShape shape = plane_shape(format, static_cast<int>(p), width, height);
-      at[p + 1] = round_up(at[p] + shape.bytes(), 256);
+      at[p + 1] = round_up(at[p] + shape.bytes(), std::size_t{256});
     }
     ZR_LET(block, allocate_block(at[planes], device, stream, kept));
     made.block = block;
@@ -303,7 +303,7 @@ std::string device_name(const DeviceArray& array) {
 /// stream that needs more is coded again.
 std::size_t likely_bytes(const ConstFrameView& frame) {
   FrameView tight{frame.format, frame.width, frame.height, {}, {}};
-  return round_up(place_planes(tight, nullptr, 1) / 2 + 65536, 64);
+  return round_up(place_planes(tight, nullptr, 1) / 2 + 65536, std::size_t{64});
 }
 
 cudaPointerAttributes attributes_of(const void* address, const std::string& name) {

@@ -26,16 +26,6 @@ using python::shape_text;
 
 std::string text_of(PixelFormat format) { return std::string(name(format)); }
 
-/// An array with 2 dimensions, or 3 with the channels last.
-PlaneView plane_view(const Array& array) {
-  const bool has_channels = array.dimensions == 3;
-  return {array.data,
-          {array.shape[0], array.shape[1], has_channels ? array.shape[2] : 1},
-          array.stride[0],
-          array.stride[1],
-          has_channels ? array.stride[2] : 1};
-}
-
 /// Copies the samples of an array whose memory the library does not take as it is. Errors:
 /// ArgumentError for an array on a GPU.
 void make_direct(Array& array, bool is_direct) {
@@ -54,11 +44,12 @@ void make_direct(Array& array, bool is_direct) {
 }
 
 template <typename View>
-void set_plane(View& frame, int plane, const PlaneView& view) {
+void set_plane(View& frame, int plane, std::uint8_t* data, std::int64_t stride) {
   const auto p = static_cast<std::size_t>(plane);
-  frame.data[p] = view.data;
+  const PlaneShape shape = plane_shape(frame.format, plane, frame.width, frame.height);
+  frame.data[p] = data;
   // The stride of a single row means nothing; numpy may give any.
-  frame.stride_bytes[p] = view.shape.rows == 1 ? view.shape.row_bytes() : view.row_stride;
+  frame.stride_bytes[p] = shape.rows == 1 ? shape.row_bytes() : stride;
 }
 
 /// Errors: invalid_frame for sizes that JPEG does not hold.
@@ -89,41 +80,36 @@ std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::
   return arrays;
 }
 
-PixelFormat format_of_channels(const Array& array) {
-  const std::int64_t channels = plane_view(array).shape.channels;
-  if (channels == 1) return PixelFormat::gray8;
-  if (channels == 3) return PixelFormat::rgb24;
-  if (channels == 4) return PixelFormat::rgbx32;
-  fail_frame("image has the shape ", shape_text(array),
-             "; its last dimension must be 1, 3 or 4, or tell its format=");
-}
-
 [[noreturn]] void fail_shape(const std::string& name, const Array& array, const PlaneShape& shape) {
   fail_frame(name, " has the shape ", shape_text(array), ", but must have ", shape_text(shape));
 }
 
 /// Chroma pairs may have 3 dimensions or lie in rows of 2.
-PlaneView view_as(const Array& array, const PlaneShape& shape, const std::string& name) {
-  PlaneView view = plane_view(array);
+bool is_direct_as(Array array, const PlaneShape& shape, const std::string& name) {
   if (shape.channels == 2 && array.dimensions == 2 && array.shape[1] == shape.row_bytes()) {
-    view.channel_stride = view.column_stride;
-    view.column_stride *= 2;
-    view.shape = {array.shape[0], array.shape[1] / 2, 2};
+    array.shape = {array.shape[0], array.shape[1] / 2, 2};
+    array.stride = {array.stride[0], array.stride[1] * 2, array.stride[1]};
   }
-  if (view.shape != shape) fail_shape(name, array, shape);
-  return view;
+  if (array.plane() != shape) fail_shape(name, array, shape);
+  return array.is_direct();
 }
 
-PixelFormat guess_planar(const std::vector<Array>& planes) {
-  if (planes.size() == 1) return PixelFormat::gray8;
+PixelFormat guess_format(const std::vector<Array>& planes) {
   if (planes.size() == 2) return PixelFormat::nv12;
-  const auto width = static_cast<int>(planes[0].shape[1]);
-  const auto height = static_cast<int>(planes[0].shape[0]);
+  const PlaneShape first = planes[0].plane();
+  if (planes.size() == 1) {
+    if (first.channels == 1) return PixelFormat::gray8;
+    if (first.channels == 3) return PixelFormat::rgb24;
+    if (first.channels == 4) return PixelFormat::rgbx32;
+    fail_frame("image has the shape ", shape_text(planes[0]),
+               "; its last dimension must be 1, 3 or 4, or tell its format=");
+  }
   std::optional<PixelFormat> found;
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
     if (plane_count(format) != 3 ||
-        plane_view(planes[1]).shape != plane_shape(format, 1, width, height))
+        planes[1].plane() !=
+            plane_shape(format, 1, static_cast<int>(first.columns), static_cast<int>(first.rows)))
       continue;
     if (found)
       fail_frame("the planes of image fit several formats; tell which by format='yuv420p'");
@@ -134,32 +120,20 @@ PixelFormat guess_planar(const std::vector<Array>& planes) {
              shape_text(planes[1]), ", which fit no format");
 }
 
-PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std::string& name) {
-  if (!array.writable) fail_frame(name, " is read-only");
-  const PlaneView view = plane_view(array);
-  if (array.dimensions < 2 || view.shape != shape) fail_shape(name, array, shape);
-  if (!view.is_direct())
-    fail_frame(name,
-               " has samples that do not lie side by side, or rows that overlap; pass a contiguous "
-               "array or rows of one");
-  return view;
-}
-
-/// The bytes from the first to the last one of a plane.
-std::pair<std::uintptr_t, std::uintptr_t> range_of(const PlaneView& view) {
-  const auto at = reinterpret_cast<std::intptr_t>(view.data);
-  const std::int64_t reach = (view.shape.rows - 1) * view.row_stride;
-  return {at + std::min<std::int64_t>(reach, 0),
-          at + std::max<std::int64_t>(reach, 0) + view.shape.row_bytes()};
-}
-
-void check_disjoint(const std::vector<PlaneView>& planes) {
-  for (std::size_t a = 0; a < planes.size(); ++a)
-    for (std::size_t b = 0; b < a; ++b) {
-      const auto [low, high] = range_of(planes[a]);
-      const auto [other_low, other_high] = range_of(planes[b]);
-      if (low < other_high && other_low < high) fail_frame("two planes of out share memory");
-    }
+void check_disjoint(const FrameView& frame) {
+  std::array<std::pair<std::intptr_t, std::intptr_t>, 3> ranges{};
+  for (int i = 0; i < plane_count(frame.format); ++i) {
+    const auto p = static_cast<std::size_t>(i);
+    const PlaneShape shape = plane_shape(frame.format, i, frame.width, frame.height);
+    const auto at = reinterpret_cast<std::intptr_t>(frame.data[p]);
+    const std::int64_t reach = (shape.rows - 1) * frame.stride_bytes[p];
+    const auto [low, high] =
+        ranges[p] = {at + std::min<std::int64_t>(reach, 0),
+                     at + std::max<std::int64_t>(reach, 0) + shape.row_bytes()};
+    for (std::size_t other = 0; other < p; ++other)
+      if (low < ranges[other].second && ranges[other].first < high)
+        fail_frame("two planes of out share memory");
+  }
 }
 
 /// From this size on numpy asks for huge pages, too. Without them, writing to new memory for the
@@ -205,69 +179,37 @@ void take_stacked(Image& image, PixelFormat format) {
                "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
   set_shape(image, format, width, height);
   // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
-  PlaneView whole = plane_view(array);
-  make_direct(array,
-              whole.is_direct() && (format != PixelFormat::yuv420p || whole.row_stride == width));
-  whole = plane_view(array);
-  const std::int64_t step = whole.row_stride;
-  for (int p = 0; p < plane_count(format); ++p) {
-    const PlaneShape shape = plane_shape(format, p, image.view.width, image.view.height);
-    std::uint8_t* data = whole.data + (p == 0 ? 0 : height * step);
-    const std::int64_t row = p > 0 && format == PixelFormat::yuv420p ? step / 2 : step;
-    if (p == 2) data += height / 2 * row;
-    set_plane(image.view, p, {data, shape, row, shape.channels, 1});
-  }
+  const bool is_i420 = format == PixelFormat::yuv420p;
+  make_direct(array, array.is_direct() && (!is_i420 || array.stride[0] == width));
+  const std::int64_t step = array.stride[0], chroma_step = is_i420 ? step / 2 : step;
+  set_plane(image.view, 0, array.data, step);
+  set_plane(image.view, 1, array.data + height * step, chroma_step);
+  if (is_i420)
+    set_plane(image.view, 2, array.data + height * step + height / 2 * chroma_step, chroma_step);
 }
 
-/// An array of a packed or grey format: 2 dimensions, or 3 with the channels last.
-void take_single(Image& image, const ImageHints& hints) {
-  Array& array = image.arrays.front();
-  if (array.dimensions < 2)
-    fail_frame("image has the shape ", shape_text(array), ", but a picture has height and width");
-  const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
-  if (plane_count(format) > 1)
-    fail_frame(text_of(format), " has several planes; pass them as a tuple of arrays");
-  const PlaneView plane = plane_view(array);
-  const std::int64_t channels = plane_shape(format, 0, 2, 2).channels;
-  if (plane.shape.channels != channels)
-    fail_frame("image has the shape ", shape_text(array), ", but ", text_of(format), " has ",
-               channels, " bytes a pixel");
-  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
-  std::int64_t width = array.shape[1];
-  if (is_packed && width % 2 != 0)
-    fail_frame("image has an odd number of columns; packed 4:2:2 has pairs of them");
-  if (hints.size) {
-    const auto [wide, high] = *hints.size;
-    if ((wide != width && !(is_packed && wide + 1 == width)) || high != array.shape[0])
-      fail_frame("size= is not that of the array");
-    width = wide;
-  }
-  set_shape(image, format, width, array.shape[0]);
-  make_direct(array, plane.is_direct());
-  set_plane(image.view, 0, plane_view(array));
-}
-
+/// An array for each plane, with 2 dimensions, or 3 with the channels last.
 void take_planes(Image& image, const ImageHints& hints) {
   for (const Array& array : image.arrays)
     if (array.dimensions < 2)
-      fail_frame("a plane of image has the shape ", shape_text(array),
-                 ", but must have height and width");
-  const Array& luma = image.arrays.front();
-  check_picture_size(luma.shape[1], luma.shape[0]);
-  const PixelFormat format = hints.format ? *hints.format : guess_planar(image.arrays);
+      fail_frame("image has the shape ", shape_text(array),
+                 ", but a picture, and each of its planes, has height and width");
+  const Array& first = image.arrays.front();
+  check_picture_size(first.shape[1], first.shape[0]);
+  const PixelFormat format = hints.format ? *hints.format : guess_format(image.arrays);
   const int planes = plane_count(format);
   if (static_cast<std::size_t>(planes) != image.arrays.size())
-    fail_frame(text_of(format), " has ", planes, " planes, image has ", image.arrays.size());
-  set_shape(image, format, hints.size && planes == 1 ? hints.size->first : luma.shape[1],
-            luma.shape[0]);
-  if (hints.size && *hints.size != std::pair(image.view.width, image.view.height))
-    fail_frame("size= is not that of the arrays");
+    fail_frame(text_of(format), " has ", planes, " planes, image has ", image.arrays.size(),
+               "; several are a tuple of arrays");
+  const auto [width, height] =
+      hints.size.value_or(std::pair<int, int>(first.shape[1], first.shape[0]));
+  set_shape(image, format, width, height);
   for (int p = 0; p < planes; ++p) {
     Array& array = image.arrays[static_cast<std::size_t>(p)];
-    const PlaneShape shape = plane_shape(format, p, image.view.width, image.view.height);
-    const std::string name = "plane " + std::to_string(p);
-    make_direct(array, view_as(array, shape, name).is_direct());
-    set_plane(image.view, p, view_as(array, shape, name));
+    const PlaneShape shape = plane_shape(format, p, width, height);
+    const std::string name = planes == 1 ? "image" : "plane " + std::to_string(p);
+    make_direct(array, is_direct_as(array, shape, name));
+    set_plane(image.view, p, array.data, array.stride[0]);
   }
 }
 
@@ -303,10 +245,10 @@ nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void>
                                             device));
 }
 
-bool PlaneView::is_direct() const {
-  return (shape.channels == 1 || channel_stride == 1) &&
-         (shape.columns == 1 || column_stride == shape.channels) &&
-         (shape.rows == 1 || row_stride >= shape.row_bytes() || row_stride <= -shape.row_bytes());
+bool Array::is_direct() const {
+  const std::int64_t row_bytes = plane().row_bytes();
+  return (shape[2] == 1 || stride[2] == 1) && (shape[1] == 1 || stride[1] == shape[2]) &&
+         (shape[0] == 1 || stride[0] >= row_bytes || stride[0] <= -row_bytes);
 }
 
 ImageHints image_hints(nb::handle format, nb::handle size) {
@@ -325,17 +267,14 @@ Image Image::from(nb::handle object, const ImageHints& hints, std::uintptr_t str
   Image image;
   image.arrays = arrays_from(object, "image", stream);
   const Array& first = image.arrays.front();
-  const bool may_be_stacked = hints.format == PixelFormat::nv12 ||
-                              hints.format == PixelFormat::nv21 ||
-                              hints.format == PixelFormat::yuv420p;
-  if (is_sequence(object))
-    take_planes(image, hints);
-  else if (first.dimensions == 1)
+  const bool may_be_stacked = hints.format && plane_count(*hints.format) > 1 &&
+                              native_subsampling(*hints.format) == Subsampling::s420;
+  if (!is_sequence(object) && first.dimensions == 1)
     take_flat(image, hints);
-  else if (first.dimensions == 2 && may_be_stacked)
+  else if (!is_sequence(object) && first.dimensions == 2 && may_be_stacked)
     take_stacked(image, *hints.format);
   else
-    take_single(image, hints);
+    take_planes(image, hints);
   check(validate(image.view));
   return image;
 }
@@ -349,14 +288,19 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
   if (picture.arrays.size() != static_cast<std::size_t>(planes))
     fail_frame("out has ", picture.arrays.size(), " arrays, but ", text_of(format), " has ", planes,
                " planes");
-  std::vector<PlaneView> views;
   for (int p = 0; p < planes; ++p) {
-    views.push_back(writable_plane(picture.arrays[static_cast<std::size_t>(p)],
-                                   plane_shape(format, p, width, height),
-                                   planes == 1 ? "out" : "plane " + std::to_string(p) + " of out"));
-    set_plane(picture.view, p, views.back());
+    const Array& array = picture.arrays[static_cast<std::size_t>(p)];
+    const PlaneShape shape = plane_shape(format, p, width, height);
+    const std::string name = planes == 1 ? "out" : "plane " + std::to_string(p) + " of out";
+    if (!array.writable) fail_frame(name, " is read-only");
+    if (array.dimensions < 2 || array.plane() != shape) fail_shape(name, array, shape);
+    if (!array.is_direct())
+      fail_frame(name,
+                 " has samples that do not lie side by side, or rows that overlap; pass a "
+                 "contiguous array or rows of one");
+    set_plane(picture.view, p, array.data, array.stride[0]);
   }
-  check_disjoint(views);
+  check_disjoint(picture.view);
   return picture;
 }
 

@@ -19,12 +19,20 @@ namespace zerorun::python {
 
 inline constexpr int kHost = -1;
 
+/// [rows][columns][channels]; arrays have two dimensions where `channels` is 1.
+struct PlaneShape {
+  std::int64_t rows = 0, columns = 0, channels = 1;
+  std::int64_t row_bytes() const { return columns * channels; }
+  std::size_t bytes() const { return static_cast<std::size_t>(rows * row_bytes()); }
+  friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
+};
+
 /// An array of bytes with at most three dimensions. The memory lives as long as `owner`.
 struct Array {
   std::uint8_t* data = nullptr;
   int dimensions = 0;
-  std::array<std::int64_t, 3> shape{};
-  std::array<std::int64_t, 3> stride{};  ///< bytes; any sign, also 0
+  std::array<std::int64_t, 3> shape{1, 1, 1};
+  std::array<std::int64_t, 3> stride{1, 1, 1};  ///< bytes; any sign, also 0
   bool writable = false;
   int device = kHost;                    ///< index of a CUDA device, or kHost
   std::optional<std::uintptr_t> stream;  ///< the CUDA stream on which the contents become valid
@@ -32,6 +40,10 @@ struct Array {
 
   /// True for bytes one after another.
   bool is_flat() const { return dimensions == 1 && (stride[0] == 1 || shape[0] <= 1); }
+  PlaneShape plane() const { return {shape[0], shape[1], shape[2]}; }
+  /// True for a plane that the library can use as it is: samples of a row side by side, and rows
+  /// that do not overlap.
+  bool is_direct() const;
 };
 
 /// Takes a buffer (numpy, bytes, memoryview), DLPack or `__cuda_array_interface__`. `name` is the
@@ -52,13 +64,6 @@ nb::capsule capsule_of(std::shared_ptr<void> owner);
 /// "(480, 640, 3)"
 std::string shape_text(const Array& array);
 
-/// [rows][columns][channels]; arrays have two dimensions where `channels` is 1.
-struct PlaneShape {
-  std::int64_t rows = 0, columns = 0, channels = 1;
-  std::int64_t row_bytes() const { return columns * channels; }
-  std::size_t bytes() const { return static_cast<std::size_t>(rows * row_bytes()); }
-  friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
-};
 PlaneShape plane_shape(PixelFormat format, int plane, int width, int height);
 
 /// A numpy array over memory that `owner` keeps alive; for memory of a GPU a capsule of DLPack.
@@ -74,17 +79,6 @@ nb::object picture_of(const FrameView& view, const Make& make) {
                        plane_shape(view.format, p, view.width, view.height)));
   return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
 }
-
-/// A plane of an array: where its samples are.
-struct PlaneView {
-  std::uint8_t* data = nullptr;
-  PlaneShape shape;
-  std::int64_t row_stride = 0, column_stride = 0, channel_stride = 1;
-
-  /// True if the library can use the memory as it is: samples of a row side by side, and rows that
-  /// do not overlap.
-  bool is_direct() const;
-};
 
 /// What the caller says about a picture beside its arrays.
 struct ImageHints {

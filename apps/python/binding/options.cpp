@@ -302,25 +302,20 @@ PixelFormat parse_format(nb::handle format) {
 std::vector<int> take_device_list(nb::kwargs& options) {
   if (!options.contains("device")) return {};
   const nb::object device = options["device"];
-  const bool is_list = nb::isinstance<nb::list>(device) || nb::isinstance<nb::tuple>(device);
-  const std::string text = is_list ? "" : text_of(device);
-  std::vector<int> list;
-  if (is_list) {
-    list = indices_of(device);
-    if (list.empty()) fail_choice("device", "[]", "a list of at least one GPU");
-  } else if (text == "cuda:all") {
-    list = usable_cuda_devices();
-    if (list.empty()) fail(Errc::no_device, "there is no usable CUDA device");
-  } else if (text.starts_with("cuda:") && text.find(',') != text.npos) {
-    for (nb::handle index : nb::str(text.c_str() + 5).attr("split")(","))
-      list.push_back(parse_device(nb::str("cuda:") + nb::borrow(index)).index);
+  DeviceName named;
+  if (nb::isinstance<nb::list>(device) || nb::isinstance<nb::tuple>(device)) {
+    named.list = indices_of(device);
+    if (named.list.empty()) fail_choice("device", "[]", "a list of at least one GPU");
+    named.index = named.list[0];
   } else {
-    return {};
+    named = parse_device_names(text_of(device)).value_or(DeviceName());
+    if (named.list.empty() && !named.all_devices) return {};
+    check(find_all_devices(named));
   }
   nb::kwargs one = nb::steal<nb::kwargs>(PyDict_Copy(options.ptr()));  // the caller keeps its own
-  one["device"] = nb::str(("cuda:" + std::to_string(list[0])).c_str());
+  one["device"] = nb::str(("cuda:" + std::to_string(named.index)).c_str());
   options = one;
-  return list;
+  return named.list;
 }
 
 }  // namespace zerorun::python

@@ -112,24 +112,24 @@ void read_shape(const nb::dict& description, const std::string& name, Array& arr
             strides.is_none() ? nullptr : steps.data(), name);
 }
 
+void check_not_empty(const Array& array, const std::string& name) {
+  if (std::ranges::count(array.shape, 0) > 0) fail_frame(name, " is empty: ", shape_text(array));
+}
+
 /// Sets the device of an array by its memory. Errors: ArgumentError for an empty array, and those
 /// of device_of_memory().
 void find_device(Array& array, const std::string& name) {
-  std::int64_t first = 0, last = 0;  // offsets of the first and the last byte from `data`
-  std::uintptr_t begin = 0, end = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i) {
-    std::int64_t reach = 0;
-    if (array.shape[i] == 0) fail_frame(name, " is empty: ", shape_text(array));
-    std::int64_t& edge = array.stride[i] < 0 ? first : last;
-    if (__builtin_mul_overflow(array.shape[i] - 1, array.stride[i], &reach) ||
-        __builtin_add_overflow(edge, reach, &edge))
-      fail_description(name, "strides that leave the address space");
-  }
-  const auto at = reinterpret_cast<std::uintptr_t>(array.data);
-  if (__builtin_add_overflow(at, first, &begin) || __builtin_add_overflow(at, last, &end))
+  // No sum leaves 128 bits: all sizes together are below 2^63.
+  __extension__ __int128 first = reinterpret_cast<std::uintptr_t>(array.data), last = first;
+  check_not_empty(array, name);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i)
+    (array.stride[i] < 0 ? first : last) +=
+        static_cast<decltype(first)>(array.shape[i] - 1) * array.stride[i];
+  if (first < 0 || last > UINTPTR_MAX)
     fail_description(name, "strides that leave the address space");
-  array.device = device_of_memory(reinterpret_cast<const void*>(begin),
-                                  reinterpret_cast<const void*>(end), name);
+  array.device =
+      device_of_memory(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(first)),
+                       reinterpret_cast<const void*>(static_cast<std::uintptr_t>(last)), name);
 }
 
 // DLPack.
@@ -195,7 +195,6 @@ void make_ready(nb::handle object, std::uintptr_t stream) {
   if (!has_dlpack(object) || is_of_torch(object)) return;
   try {
     if (is_on_cuda(object)) capsule_on_cuda(object, stream);
-  } catch (const nb::builtin_exception&) {  // of is_on_cuda()
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }
@@ -221,7 +220,7 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   const nb::object own_stream = entry(description, "stream");
   if (!own_stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(own_stream, name));
   find_device(array, name);
-  array.owner = owner_of(nb::borrow(object));
+  array.owner = owner_of(object);
   if (!description.contains("stream")) make_ready(object, stream);
   return array;
 }
@@ -283,11 +282,10 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   Array array;
   array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
   set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i)
-    if (array.shape[i] == 0) fail_frame(name, " is empty: ", shape_text(array));
+  check_not_empty(array, name);
   array.device = tensor.device.device_id;
   array.writable = true;
-  array.owner = owner_of(nb::borrow(object));
+  array.owner = owner_of(object);
   if (!is_torch) array.stream = current_stream(*api, tensor.device);
   return array;
 }
@@ -304,8 +302,9 @@ std::optional<std::uintptr_t> current_stream_of(nb::handle object) {
   return is_cuda(tensor.device.device_type) ? current_stream(*api, tensor.device) : 0;
 }
 
-std::shared_ptr<void> owner_of(nb::object object) {
-  return owner_by(object.release().ptr(),
+std::shared_ptr<void> owner_of(nb::handle object) {
+  if (object.is_none()) return nullptr;
+  return owner_by(object.inc_ref().ptr(),
                   [](void* kept) { Py_DECREF(static_cast<PyObject*>(kept)); });
 }
 

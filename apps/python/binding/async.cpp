@@ -33,7 +33,26 @@ class PyAsync {
     made_ = {};
   }
 
-  nb::object receive(bool wait) { return receive(wait, wait); }
+  /// A zerorun.Coded for the oldest frame; None if there is none (yet). `wait`: until it is
+  /// finished. `also_for_submit`: and until another thread submits one, if none is in flight.
+  nb::object receive(bool wait, bool also_for_submit) {
+    const std::shared_ptr<Made> made = this->made();
+    for (;; wait_a_moment()) {
+      check_open();
+      {
+        const Locked lock(made->mutex);
+        if (made->coder.in_flight() > 0) {
+          // A frame in flight is finished soon, so waiting for it needs no look at signals.
+          if (without_gil([&] { return made->coder.receive(made->output, wait); }) ==
+              Received::frame)
+            return take_oldest(made->output);
+        } else if (made->finished || !also_for_submit) {
+          return nb::none();
+        }
+      }
+      if (!wait) return nb::none();
+    }
+  }
 
   /// Another thread may take the last frame meanwhile, so this does not wait for one to be
   /// submitted.
@@ -94,27 +113,6 @@ class PyAsync {
     bool finished = false;
     int discarding = 0;  ///< calls of discard() at work: nothing is submitted; the GIL protects it
   };
-
-  /// A zerorun.Coded for the oldest frame; None if there is none (yet). `wait`: until it is
-  /// finished. `also_for_submit`: and until another thread submits one, if none is in flight.
-  nb::object receive(bool wait, bool also_for_submit) {
-    const std::shared_ptr<Made> made = this->made();
-    for (;; wait_a_moment()) {
-      check_open();
-      {
-        const Locked lock(made->mutex);
-        if (made->coder.in_flight() > 0) {
-          // A frame in flight is finished soon, so waiting for it needs no look at signals.
-          if (without_gil([&] { return made->coder.receive(made->output, wait); }) ==
-              Received::frame)
-            return take_oldest(made->output);
-        } else if (made->finished || !also_for_submit) {
-          return nb::none();
-        }
-      }
-      if (!wait) return nb::none();
-    }
-  }
 
   nb::object take_oldest(Output& output) {
     Entry entry = std::move(entries_.front());
@@ -212,8 +210,9 @@ struct DecodeEntry {
 class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame, DecodeEntry> {
  public:
   PyAsyncDecoder(nb::handle format, int lanes, int depth, const nb::kwargs& options)
-      : PyAsync(make_async<AsyncDecoder>(params_for(format), &AsyncDecodeParams::decode,
-                                         &decode_params, lanes, depth, options)) {}
+      : PyAsync(make_async<AsyncDecoder>(AsyncDecodeParams{{}, parse_format(format)},
+                                         &AsyncDecodeParams::decode, &decode_params, lanes, depth,
+                                         options)) {}
 
   void submit(nb::handle object, nb::handle tag, nb::handle format, nb::handle out, bool wait) {
     const AsyncDecodeParams params = coder().params();  // a copy: `object` may close this
@@ -238,13 +237,6 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
   static nb::object value_of_output(DecodedFrame&, DecodeEntry& entry) {
     return entry.picture.object;
   }
-
- private:
-  static AsyncDecodeParams params_for(nb::handle format) {
-    AsyncDecodeParams params;
-    params.format = parse_format(format);
-    return params;
-  }
 };
 
 template <typename Class>
@@ -256,8 +248,9 @@ void bind_shared(nb::class_<Class>& type) {
           },
           "inputs"_a, nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"), docs::kMap)
       .def(
-          "receive", [](Class& self, bool wait) { return self.receive(wait); }, "wait"_a = true,
-          nb::sig("def receive(self, wait: bool = True) -> Optional[Coded]"), docs::kReceive)
+          "receive", [](Class& self, bool wait) { return self.receive(wait, wait); },
+          "wait"_a = true, nb::sig("def receive(self, wait: bool = True) -> Optional[Coded]"),
+          docs::kReceive)
       .def(
           "finish", &Class::finish,
           "No frame follows: submit() raises an error from here on, and receive() comes to an end.")

@@ -86,8 +86,6 @@ nb::object result_or_error(const Body& body) {
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
     return made_exception(error);
-  } catch (const nb::builtin_exception& error) {
-    return nb::borrow(PyExc_TypeError)(error.what());
   }
 }
 
@@ -188,7 +186,7 @@ Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat 
   ZR_LET(picture, HostPicture::make(format, size.width, size.height));
   job.picture = std::move(picture);
   ZR_TRY(coder.select(job.scale, job.region));
-  return coder.decode(jpeg, job.picture->view()).status();
+  return coder.decode(jpeg, job.picture->view).status();
 }
 
 void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, PixelFormat format,
@@ -206,16 +204,6 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   for (DecodeJob* job : ready)
     job->result = result_or_error(
         [&] { return job->status ? job->picture->object() : exception_of(job->status); });
-}
-
-/// The entries of an option that has one for each stream. Empty: it has one value for all.
-template <typename T>
-std::vector<T> entries_of(nb::handle option, bool is_list, const char* name,
-                          T (*parse)(nb::handle, const char*)) {
-  std::vector<T> entries;
-  if (is_list)
-    for (const nb::handle entry : option) entries.push_back(parse(entry, name));
-  return entries;
 }
 
 /// The letters of a name and the bytes of a stream would be items, too.
@@ -236,8 +224,6 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
   const bool are_regions =
       nb::isinstance<nb::list>(region) &&
       (nb::len(region) == 0 || !nb::isinstance<nb::int_>(nb::object(region[0])));
-  const std::vector<int> scales = entries_of(scale, are_scales, "scale", parse_int);
-  const std::vector<Region> regions = entries_of(region, are_regions, "region", parse_region);
   DecodeParams params = decode_params(options);
   if (!are_scales) params.scale = parse_int(scale, "scale");
   if (!are_regions) params.region = parse_region(region, "region");
@@ -251,18 +237,17 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
       return nb::none();
     });
   }
-  if ((!scales.empty() && scales.size() != jobs.size()) ||
-      (!regions.empty() && regions.size() != jobs.size()))
+  if ((are_scales && nb::len(scale) != jobs.size()) ||
+      (are_regions && nb::len(region) != jobs.size()))
     fail_argument("a list of scale or region needs one entry for each of the ", jobs.size(),
                   " streams");
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].scale = scales.empty() ? params.scale : scales[i];
-    jobs[i].region = regions.empty() ? params.region : regions[i];
+    jobs[i].scale = are_scales ? parse_int(nb::object(scale[i]), "scale") : params.scale;
+    jobs[i].region = are_regions ? parse_region(nb::object(region[i]), "region") : params.region;
   }
   const int wanted = parse_int(workers, "workers");
   if (wants_device(to, params))
-    decode_batch_to_device(jobs, {pixels, stream_handle(stream, nb::none()), wanted}, params,
-                           stream);
+    decode_batch_to_device(jobs, pixels, params, wanted, stream_handle(stream, nb::none()), stream);
   else
     decode_host_jobs(jobs, params, pixels, wanted);
   return results_of(jobs);

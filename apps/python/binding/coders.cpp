@@ -76,11 +76,7 @@ void check_target(int device, int data_device, const DecodeParams& params) {
   if (device == kHost && data_device != kHost)
     fail_argument("data is in the memory of a GPU, so the picture goes there too: use to='device'");
   if (device == kHost) return;
-  use_cuda();
-  if (params.backend == Backend::cpu)
-    fail_argument("the picture goes to a GPU, but device is 'cpu'");
-  if (params.backend == Backend::cuda && params.device != device)
-    fail_argument("out is on cuda:", device, ", but device is 'cuda:", params.device, "'");
+  check_device(params, device, "the decoded picture");
   if (data_device != kHost && data_device != device)
     fail_argument("data and out are on two devices");
 }

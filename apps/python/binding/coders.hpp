@@ -29,6 +29,16 @@ Coder make_coder(Params params) {
   return value_of(Coder::create(params));
 }
 
+/// Errors: ArgumentError where coders of these parameters do not use the GPU on which `what` is.
+template <typename Params>
+void check_device(const Params& params, int device, const char* what) {
+  use_cuda();
+  if (params.backend == Backend::cpu)
+    fail_argument(what, " is in the memory of a GPU, but device is 'cpu'");
+  if (params.backend == Backend::cuda && params.device != device)
+    fail_argument(what, " is on cuda:", device, ", but device is 'cuda:", params.device, "'");
+}
+
 /// Encoders of one set of options: for host memory, and for each GPU that has had a picture.
 class Encoders {
  public:
@@ -44,11 +54,7 @@ class Encoders {
   }
   /// Errors: ArgumentError for another device than the encoder's.
   DeviceEncoding& on_device(int device) {
-    use_cuda();
-    if (params_.backend == Backend::cpu)
-      fail_argument("image is in the memory of a GPU, but device is 'cpu'");
-    if (params_.backend == Backend::cuda && params_.device != device)
-      fail_argument("image is on cuda:", device, ", but device is 'cuda:", params_.device, "'");
+    check_device(params_, device, "image");
     auto& box = on_device_[device];
     if (!box) box = device_encoder(params_, device);
     return *box;

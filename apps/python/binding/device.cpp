@@ -40,6 +40,9 @@ Params params_on(Params params, int device) {
   return params;
 }
 
+/// The Status of a call of CUDA.
+#define ZR_CUDA(call, ...) cuda_status(call(__VA_ARGS__), #call)
+
 /// Makes a device the thread's current one, and the old one again.
 class OnDevice {
  public:
@@ -64,11 +67,9 @@ Status order_streams(std::uintptr_t first, std::uintptr_t second, int device) {
   if (first == second) return Status::ok();
   const OnDevice current(device);
   cudaEvent_t event = nullptr;
-  ZR_TRY(cuda_status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
-                     "cudaEventCreateWithFlags"));
-  Status status = cuda_status(cudaEventRecord(event, stream_of(first)), "cudaEventRecord");
-  if (status)
-    status = cuda_status(cudaStreamWaitEvent(stream_of(second), event, 0), "cudaStreamWaitEvent");
+  ZR_TRY(ZR_CUDA(cudaEventCreateWithFlags, &event, cudaEventDisableTiming));
+  Status status = ZR_CUDA(cudaEventRecord, event, stream_of(first));
+  if (status) status = ZR_CUDA(cudaStreamWaitEvent, stream_of(second), event, 0);
   (void)cudaEventDestroy(event);  // CUDA keeps it until the wait is over
   return status;
 }
@@ -77,9 +78,8 @@ Status order_streams(std::uintptr_t first, std::uintptr_t second, int device) {
 Status copy_to_host(void* to, const void* from, std::size_t bytes, int device,
                     std::uintptr_t stream) {
   const OnDevice current(device);
-  ZR_TRY(cuda_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(stream)),
-                     "cudaMemcpyAsync"));
-  return cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
+  ZR_TRY(ZR_CUDA(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToHost, stream_of(stream)));
+  return ZR_CUDA(cudaStreamSynchronize, stream_of(stream));
 }
 
 /// Device memory that arrays have dropped, by its bytes, for the next arrays: from CUDA's pool one
@@ -152,10 +152,9 @@ Result<MemoryPool*> pool_of(int device) {
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = device;
   cudaMemPool_t pool = nullptr;
-  ZR_TRY(cuda_status(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate"));
+  ZR_TRY(ZR_CUDA(cudaMemPoolCreate, &pool, &properties));
   std::uint64_t keep = UINT64_MAX;
-  ZR_TRY(cuda_status(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
-                     "cudaMemPoolSetAttribute"));
+  ZR_TRY(ZR_CUDA(cudaMemPoolSetAttribute, pool, cudaMemPoolAttrReleaseThreshold, &keep));
   found.pool = pool;
   return &found;
 }
@@ -184,12 +183,8 @@ Result<std::shared_ptr<DeviceBlock>> allocate_block(std::size_t bytes, int devic
                                                     std::uintptr_t stream, KeptMemory* kept) {
   const OnDevice current(device);
   ZR_LET(pool, pool_of(device));
-  auto block = std::make_shared<DeviceBlock>();
-  block->pool = pool;
-  block->bytes = bytes;
-  block->device = device;
-  block->stream = stream;
-  block->generation = fork_generation();
+  const std::shared_ptr<DeviceBlock> block(
+      new DeviceBlock{nullptr, bytes, pool, device, stream, fork_generation(), nullptr});
   if (kept != nullptr) block->data = kept->take(block->bytes, stream_of(stream));
   if (block->data != nullptr) return block;
   const auto allocate = [&] {
@@ -341,11 +336,10 @@ class Encoding final : public DeviceEncoding {
 
   nb::bytes encode(const Image& image, std::uintptr_t stream) override {
     order_after(image.arrays, stream);
-    if (is_large(image.view)) {
-      std::vector<nb::object> results(1);
-      to_bytes({&image.view, 1}, stream, Signals::leave, results);
-      if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
-      return nb::borrow<nb::bytes>(results[0]);
+    if (std::int64_t{image.view.width} * image.view.height >= kLargePixels) {
+      const nb::object result = to_bytes({&image.view, 1}, stream, Signals::leave)[0];
+      if (!result.is_valid()) fail(size_not_reached(encoder_.params().size));
+      return nb::borrow<nb::bytes>(result);
     }
     const std::size_t size = value_of(without_gil([&] { return run(image.view, stream); }));
     return stream_object({out_.data(), size}, true);
@@ -368,13 +362,12 @@ class Encoding final : public DeviceEncoding {
 
   std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                        std::uintptr_t stream) override {
-    std::vector<nb::object> results(images.size());
     std::vector<ConstFrameView> frames;
     for (const Image* image : images) {
       order_after(image->arrays, stream);
       frames.push_back(image->view);
     }
-    to_bytes(frames, stream, Signals::handle, results);
+    std::vector<nb::object> results = to_bytes(frames, stream, Signals::handle);
     for (nb::object& result : results)
       if (!result.is_valid()) result = exception_of(size_not_reached(encoder_.params().size));
     return results;
@@ -385,16 +378,13 @@ class Encoding final : public DeviceEncoding {
   /// kernels write a smaller one to pinned memory themselves, which saves the host a wait.
   static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
 
-  static bool is_large(const ConstFrameView& frame) {
-    return std::int64_t{frame.width} * frame.height >= kLargePixels;
-  }
-
   /// A handler of a signal may use the object that calls: with a lock it would wait for itself.
   enum class Signals { handle, leave };
 
   /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
-  void to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream, Signals signals,
-                std::vector<nb::object>& results) {
+  std::vector<nb::object> to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream,
+                                   Signals signals) {
+    std::vector<nb::object> results(frames.size());
     bool raised = false;
     Status status;
     {
@@ -413,6 +403,7 @@ class Encoding final : public DeviceEncoding {
     check(std::move(status));
     for (const nb::object& result : results)
       if (result.is_valid()) given_streams().keep(result);
+    return results;
   }
 
   /// Nobody else has the objects, so that they may be filled without the GIL. False: an error of
@@ -437,7 +428,7 @@ class Encoding final : public DeviceEncoding {
       ZR_TRY(sizes_.resize(sizeof(std::size_t)));
       auto* written = reinterpret_cast<std::size_t*>(sizes_.data());
       ZR_TRY(encoder_.encode(frame, out_.data(), capacity, written, stream_of(stream)));
-      ZR_TRY(cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize"));
+      ZR_TRY(ZR_CUDA(cudaStreamSynchronize, stream_of(stream)));
       const std::size_t size = *written;
       if (size == 0) return size_not_reached(encoder_.params().size);
       if (size <= capacity) return size;
@@ -466,29 +457,30 @@ struct DeviceJob {
 class DeviceJobs {
  public:
   /// `jobs` outlives the object.
-  explicit DeviceJobs(std::vector<DeviceJob>& jobs) : end_(jobs.size()) {
+  explicit DeviceJobs(std::vector<DeviceJob>& jobs) {
     for (DeviceJob& job : jobs) order_.push_back(&job);
-    std::stable_sort(order_.begin(), order_.end(), [](const DeviceJob* a, const DeviceJob* b) {
-      return a->likely_bytes > b->likely_bytes;
-    });
+    std::ranges::stable_sort(order_, std::greater(), &DeviceJob::likely_bytes);
+    left_ = order_;
   }
 
   /// The longest or the shortest. Null: all are taken, or stop() was called.
   DeviceJob* take(bool longest) {
     const std::lock_guard lock(mutex_);
-    if (begin_ == end_) return nullptr;
-    return longest ? order_[begin_++] : order_[--end_];
+    if (left_.empty()) return nullptr;
+    DeviceJob* const job = longest ? left_.front() : left_.back();
+    left_ = left_.subspan(longest ? 1 : 0, left_.size() - 1);
+    return job;
   }
 
   void stop() {
     const std::lock_guard lock(mutex_);
-    begin_ = end_;
+    left_ = {};
   }
 
  private:
   std::vector<DeviceJob*> order_;
   std::mutex mutex_;
-  std::size_t begin_ = 0, end_;
+  std::span<DeviceJob*> left_;
 };
 
 /// A decoder with a stream of its own. While the GPU decodes one image of a lane, its thread makes
@@ -498,10 +490,8 @@ class Lane {
   /// Errors: those of DeviceDecoder::create(), device_failure.
   explicit Lane(const DecodeParams& params)
       : decoder_(value_of(DeviceDecoder::create(params))), device_(params.device) {
-    check(cuda_status(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                      "cudaStreamCreateWithFlags"));
-    check(cuda_status(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming),
-                      "cudaEventCreateWithFlags"));
+    check(ZR_CUDA(cudaStreamCreateWithFlags, &stream_, cudaStreamNonBlocking));
+    check(ZR_CUDA(cudaEventCreateWithFlags, &ended_, cudaEventDisableTiming));
   }
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -519,9 +509,7 @@ class Lane {
   void decode(DeviceJobs& jobs, bool longest, PixelFormat format, KeptMemory* kept,
               cudaEvent_t dropped, const std::function<void()>& look) {
     const OnDevice here(device_);
-    if (dropped == nullptr ||
-        !cuda_status(cudaStreamWaitEvent(stream_, dropped, 0), "cudaStreamWaitEvent"))
-      kept = nullptr;
+    if (dropped == nullptr || !ZR_CUDA(cudaStreamWaitEvent, stream_, dropped, 0)) kept = nullptr;
     DeviceJob* next = nullptr;
     for (DeviceJob* job = jobs.take(false); job != nullptr; job = std::exchange(next, nullptr)) {
       // The first one, and one behind an image that failed before the GPU had work.
@@ -544,14 +532,14 @@ class Lane {
 
   /// An event behind what is on `stream` now, until end_before().
   cudaEvent_t mark(std::uintptr_t stream) {
-    check(cuda_status(cudaEventRecord(ended_, stream_of(stream)), "cudaEventRecord"));
+    check(ZR_CUDA(cudaEventRecord, ended_, stream_of(stream)));
     return ended_;
   }
 
   /// What is enqueued on `stream` from now on waits for the images.
   Status end_before(std::uintptr_t stream) {
-    ZR_TRY(cuda_status(cudaEventRecord(ended_, stream_), "cudaEventRecord"));
-    return cuda_status(cudaStreamWaitEvent(stream_of(stream), ended_, 0), "cudaStreamWaitEvent");
+    ZR_TRY(ZR_CUDA(cudaEventRecord, ended_, stream_));
+    return ZR_CUDA(cudaStreamWaitEvent, stream_of(stream), ended_, 0);
   }
 
  private:
@@ -629,7 +617,7 @@ Picture new_device_picture(PixelFormat format, int width, int height, int device
   check(resolve_backend(Backend::cuda, device).status());
   KeptMemory* kept = stream == 0 ? &value_of(pool_of(device))->kept : nullptr;
   const auto planes = value_of(DevicePlanes::make(format, width, height, device, stream, kept));
-  if (!stream_owner.is_none()) planes.block->stream_owner = owner_of(nb::borrow(stream_owner));
+  planes.block->stream_owner = owner_of(stream_owner);
   return {planes.object(), {}, planes.view, device};
 }
 
@@ -672,8 +660,8 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count,
   return bytes;
 }
 
-void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batch,
-                            DecodeParams params, nb::handle stream_owner) {
+void decode_batch_to_device(std::vector<DecodeJob>& all, PixelFormat format, DecodeParams params,
+                            int workers, std::uintptr_t stream, nb::handle stream_owner) {
   use_cuda();
   params.backend = Backend::cuda;
   check(resolve_backend(params.backend, params.device).status());
@@ -686,7 +674,7 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
       if (job.input) found.push_back({&job, job.input->likely_bytes(), {}, {}, {}});
     return found;
   });
-  for (int left = lane_count(batch.workers, jobs); left > 0; --left)
+  for (int left = lane_count(workers, jobs); left > 0; --left)
     lanes.push_back(lane_pool().take(params));
   // The one with the most memory first: it gets the longest stream. Memory that grows makes all
   // lanes wait for the device.
@@ -699,20 +687,19 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
     KeptMemory own;
     bool is_empty;
   } kept(value_of(pool_of(params.device))->kept);
-  const bool reuses = batch.stream == 0 && !kept.is_empty;
-  const cudaEvent_t dropped = reuses ? lanes[0]->mark(batch.stream) : nullptr;
+  const bool reuses = stream == 0 && !kept.is_empty;
+  const cudaEvent_t dropped = reuses ? lanes[0]->mark(stream) : nullptr;
   const std::size_t half = (lanes.size() + 1) / 2;
   run_jobs(
       lanes.size(), lanes.size(),
       [&](std::size_t lane, std::size_t, const auto& look) {
-        lanes[lane]->decode(queue, lane < half, batch.format, &kept.own, dropped, look);
+        lanes[lane]->decode(queue, lane < half, format, &kept.own, dropped, look);
       },
       [&] { queue.stop(); });
-  for (const auto& lane : lanes) check(lane->end_before(batch.stream));
+  for (const auto& lane : lanes) check(lane->end_before(stream));
   for (DeviceJob& job : jobs)
-    if (job.planes) job.planes->block->stream = batch.stream;
-  std::shared_ptr<void> owner;
-  if (!stream_owner.is_none()) owner = owner_of(nb::borrow(stream_owner));
+    if (job.planes) job.planes->block->stream = stream;
+  const std::shared_ptr<void> owner = owner_of(stream_owner);
   for (DeviceJob& job : jobs) {
     if (job.status) job.planes->block->stream_owner = owner;
     job.job->result = job.status ? job.planes->object() : exception_of(job.status);

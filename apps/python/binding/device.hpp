@@ -59,13 +59,8 @@ Picture new_device_picture(PixelFormat format, int width, int height, int device
                            std::uintptr_t stream, nb::handle stream_owner);
 
 /// Decodes streams of any sizes side by side: each job gets its arrays or an error.
-struct DeviceBatch {
-  PixelFormat format;
-  std::uintptr_t stream;
-  int workers;
-};
-void decode_batch_to_device(std::vector<DecodeJob>& jobs, const DeviceBatch& batch,
-                            DecodeParams params, nb::handle stream_owner);
+void decode_batch_to_device(std::vector<DecodeJob>& jobs, PixelFormat format, DecodeParams params,
+                            int workers, std::uintptr_t stream, nb::handle stream_owner);
 
 /// Gives unused device memory back to the system, and the decoders of decode_batch().
 void release_device_memory();

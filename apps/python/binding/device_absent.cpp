@@ -27,7 +27,8 @@ Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handl
   fail(Errc::cuda_not_built, {});
 }
 
-void decode_batch_to_device(std::vector<DecodeJob>&, const DeviceBatch&, DecodeParams, nb::handle) {
+void decode_batch_to_device(std::vector<DecodeJob>&, PixelFormat, DecodeParams, int, std::uintptr_t,
+                            nb::handle) {
   fail(Errc::cuda_not_built, {});
 }
 

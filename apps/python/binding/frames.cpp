@@ -24,8 +24,6 @@ std::string shape_text(const PlaneShape& shape) {
 }
 using python::shape_text;
 
-std::string text_of(PixelFormat format) { return std::string(name(format)); }
-
 /// Copies the samples of an array whose memory the library does not take as it is. Errors:
 /// ArgumentError for an array on a GPU.
 void make_direct(Array& array, bool is_direct) {
@@ -166,7 +164,7 @@ void take_flat(Image& image, const ImageHints& hints) {
   const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
   image.view = placed;
   if (at != array.shape[0])
-    fail_frame("image has ", array.shape[0], " bytes, but ", text_of(image.view.format),
+    fail_frame("image has ", array.shape[0], " bytes, but ", name(image.view.format),
                " of this size has ", at);
 }
 
@@ -199,7 +197,7 @@ void take_planes(Image& image, const ImageHints& hints) {
   const PixelFormat format = hints.format ? *hints.format : guess_format(image.arrays);
   const int planes = plane_count(format);
   if (static_cast<std::size_t>(planes) != image.arrays.size())
-    fail_frame(text_of(format), " has ", planes, " planes, image has ", image.arrays.size(),
+    fail_frame(name(format), " has ", planes, " planes, image has ", image.arrays.size(),
                "; several are a tuple of arrays");
   const auto [width, height] =
       hints.size.value_or(std::pair<int, int>(first.shape[1], first.shape[0]));
@@ -286,7 +284,7 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
   picture.device = picture.arrays[0].device;
   const int planes = plane_count(format);
   if (picture.arrays.size() != static_cast<std::size_t>(planes))
-    fail_frame("out has ", picture.arrays.size(), " arrays, but ", text_of(format), " has ", planes,
+    fail_frame("out has ", picture.arrays.size(), " arrays, but ", name(format), " has ", planes,
                " planes");
   for (int p = 0; p < planes; ++p) {
     const Array& array = picture.arrays[static_cast<std::size_t>(p)];
@@ -305,25 +303,23 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
 }
 
 Result<HostPicture> HostPicture::make(PixelFormat format, int width, int height) {
-  HostPicture picture;
-  picture.view_ = {format, width, height, {}, {}};
-  picture.memory_ = std::make_shared<HostBuffer>();
-  if (Status status = picture.memory_->resize(place_planes(picture.view_, nullptr, 1)); !status)
+  HostPicture made{{format, width, height, {}, {}}, std::make_shared<HostBuffer>()};
+  if (Status status = made.memory->resize(place_planes(made.view, nullptr, 1)); !status)
     return status;
-  want_huge_pages(*picture.memory_);
-  place_planes(picture.view_, reinterpret_cast<std::uint8_t*>(picture.memory_->data()), 1);
-  return picture;
+  want_huge_pages(*made.memory);
+  place_planes(made.view, reinterpret_cast<std::uint8_t*>(made.memory->data()), 1);
+  return made;
 }
 
 nb::object HostPicture::object() const {
-  return picture_of(view_, [&](std::uint8_t* data, const PlaneShape& shape) {
-    return array_over(data, shape, memory_);
+  return picture_of(view, [&](std::uint8_t* data, const PlaneShape& shape) {
+    return array_over(data, shape, memory);
   });
 }
 
 Picture new_picture(PixelFormat format, int width, int height) {
   const HostPicture made = value_of(HostPicture::make(format, width, height));
-  return {made.object(), {}, made.view()};
+  return {made.object(), {}, made.view};
 }
 
 namespace {

@@ -55,8 +55,8 @@ Array array_from(nb::handle object, const std::string& name, std::uintptr_t stre
 /// all other arrays. Errors: those of PyTorch, for example for a tensor that needs a gradient.
 std::optional<std::uintptr_t> current_stream_of(nb::handle array);
 
-/// An owner that keeps a Python object alive.
-std::shared_ptr<void> owner_of(nb::object object);
+/// An owner that keeps a Python object alive; null for None.
+std::shared_ptr<void> owner_of(nb::handle object);
 
 /// A capsule that keeps the owner alive.
 nb::capsule capsule_of(std::shared_ptr<void> owner);
@@ -111,18 +111,14 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
                    std::uintptr_t stream = 0);
 
 /// New host memory for a picture without gaps. Threads without the GIL decode into it.
-class HostPicture {
- public:
+struct HostPicture {
   /// Needs no GIL. Errors: out_of_memory.
   static Result<HostPicture> make(PixelFormat format, int width, int height);
-  /// To decode into; lives as long as the memory.
-  const FrameView& view() const { return view_; }
   /// numpy arrays of the memory, which they keep alive. Needs the GIL.
   nb::object object() const;
 
- private:
-  std::shared_ptr<HostBuffer> memory_;
-  FrameView view_;
+  FrameView view;
+  std::shared_ptr<HostBuffer> memory;
 };
 Picture new_picture(PixelFormat format, int width, int height);
 

@@ -22,7 +22,7 @@ def _rate(fps: Any) -> Fraction:
     rate = Fraction(fps) if not isinstance(fps, float) else Fraction(fps).limit_denominator(1001)
     if not 0 < rate <= 1000000:
         raise ArgumentError(f"fps is {fps}, but must be from 0 to 1000000", "invalid_argument",
-                            100, "argument")
+                            100)
     return rate
 
 
@@ -92,7 +92,7 @@ class VideoWriter:
     def _write_oldest(self, left: int) -> None:
         """Until so many pictures are in flight."""
         if self._is_closed:
-            raise ArgumentError("the video is closed", "already_finished", 102, "argument")
+            raise ArgumentError("the video is closed", "already_finished", 102)
         while self._encoder.in_flight > left:
             done = self._encoder.receive()
             if done is None:

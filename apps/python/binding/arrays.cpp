@@ -1,7 +1,6 @@
 // The protocols by which Python's arrays show their memory, and the order in which they are tried.
 // SPDX-License-Identifier: MIT
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string_view>
@@ -90,26 +89,22 @@ nb::object entry(const nb::dict& description, const char* key) {
   return description.contains(key) ? nb::object(description[key]) : nb::none();
 }
 
-std::int64_t number(nb::handle value, const std::string& name) {
-  std::int64_t result = 0;
-  if (!nb::try_cast(value, result)) fail_description(name, "something else than integers");
+/// Of a tuple.
+std::vector<std::int64_t> numbers(nb::handle tuple, const std::string& name) {
+  std::vector<std::int64_t> result;
+  if (!nb::isinstance<nb::tuple>(tuple) || !nb::try_cast(tuple, result))
+    fail_description(name, "a shape or strides that are no tuple of integers");
   return result;
 }
 
 void read_shape(const nb::dict& description, const std::string& name, Array& array) {
-  const nb::object shape = entry(description, "shape"), strides = entry(description, "strides");
-  if (!nb::isinstance<nb::tuple>(shape)) fail_description(name, "no shape");
-  const std::size_t dimensions = nb::len(shape);
-  if (dimensions > 3) fail_dimensions(name, static_cast<std::int64_t>(dimensions));
-  if (!strides.is_none() && (!nb::isinstance<nb::tuple>(strides) || nb::len(strides) != dimensions))
-    fail_description(name, "strides that do not fit its shape");
-  std::array<std::int64_t, 3> sizes{}, steps{};
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    sizes[i] = number(shape[i], name);
-    if (!strides.is_none()) steps[i] = number(strides[i], name);
-  }
-  set_shape(array, static_cast<std::int64_t>(dimensions), sizes.data(),
-            strides.is_none() ? nullptr : steps.data(), name);
+  const std::vector<std::int64_t> shape = numbers(entry(description, "shape"), name);
+  const auto dimensions = static_cast<std::int64_t>(shape.size());
+  const nb::object strides = entry(description, "strides");
+  if (strides.is_none()) return set_shape(array, dimensions, shape.data(), nullptr, name);
+  const std::vector<std::int64_t> steps = numbers(strides, name);
+  if (steps.size() != shape.size()) fail_description(name, "strides that do not fit its shape");
+  set_shape(array, dimensions, shape.data(), steps.data(), name);
 }
 
 void check_not_empty(const Array& array, const std::string& name) {
@@ -218,7 +213,8 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   array.data = reinterpret_cast<std::uint8_t*>(address);
   array.writable = !nb::cast<bool>(nb::bool_(data[1]));
   const nb::object own_stream = entry(description, "stream");
-  if (!own_stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(own_stream, name));
+  if (!own_stream.is_none() && !nb::try_cast(own_stream, array.stream.emplace()))
+    fail_description(name, "a stream that is no handle");
   find_device(array, name);
   array.owner = owner_of(object);
   if (!description.contains("stream")) make_ready(object, stream);

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/async.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <chrono>
 #include <deque>
 #include <thread>

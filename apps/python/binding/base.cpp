@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/base.hpp"
 
-#include <nanobind/stl/string.h>
 #include <pthread.h>
 
 #include <atomic>

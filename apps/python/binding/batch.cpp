@@ -1,8 +1,6 @@
 // encode_batch() and decode_batch(), their threads, and the files that they read.
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

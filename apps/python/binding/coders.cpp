@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/coders.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-
 #include <span>
 
 #include "apps/python/binding/docs.hpp"
@@ -94,12 +91,10 @@ StreamInfo inspect_where_it_is(const JpegData& data, std::uintptr_t on,
   }));
 }
 
-/// Where a call puts its picture; reads the header for the size. Errors: those of inspect(),
-/// ArgumentError.
-/// `on` is the handle of the caller's `stream`.
-Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out, nb::handle to,
+/// Where a call puts its picture; reads the header for the size. `on` is the handle of the caller's
+/// `stream`. Errors: those of inspect(), ArgumentError.
+Picture make_target(const JpegData& data, PixelFormat format, nb::handle out, nb::handle to,
                     nb::handle stream, std::uintptr_t on, const DecodeParams& params) {
-  const PixelFormat format = parse_format(format_name);
   const int data_device = data.device();
   const StreamInfo found = inspect_where_it_is(data, on, params.limits);
   const ImageSize size =
@@ -118,20 +113,26 @@ Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out
   return picture;
 }
 
-/// Where a stream is copied that another thread could write: the kernels read pinned memory.
-HostMemory copied_to(const DecodeParams& params) {
-  return params.backend == Backend::cuda ? HostMemory::pinned : HostMemory::pageable;
+/// Decodes by decode(jpeg, picture, on) and returns the arrays of the picture.
+template <typename Decode>
+nb::object decode_with(const DecodeParams& params, nb::handle data, nb::handle format,
+                       nb::handle out, nb::handle to, nb::handle stream, const Decode& decode) {
+  const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
+  // A stream that another thread could write is copied to where the kernels read it.
+  const bool is_cuda = params.backend == Backend::cuda;
+  const JpegData jpeg(data, on, is_cuda ? HostMemory::pinned : HostMemory::pageable);
+  Picture picture = make_target(jpeg, parse_format(format), out, to, stream, on, params);
+  decode(jpeg, picture, on);
+  return std::move(picture.object);
 }
 
 nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
                        nb::handle stream, const nb::kwargs& options) {
   const DecodeParams params = decode_params(options);
-  const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
-  const JpegData jpeg(data, on, copied_to(params));
-  Picture picture = make_target(jpeg, format, out, to, stream, on, params);
-  const auto coders = pools().decoders.take(params);
-  value_of(without_gil([&] { return coders->decode(jpeg, params, picture, on); }));
-  return std::move(picture.object);
+  return decode_with(params, data, format, out, to, stream, [&](const auto&... call) {
+    const auto coders = pools().decoders.take(params);
+    value_of(without_gil([&] { return coders->decode(params, call...); }));
+  });
 }
 
 /// A numpy array that has the values for its memory.
@@ -158,14 +159,12 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
   nb::object decode(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
                     nb::handle stream) {
     const auto made = this->made();
-    const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
-    const JpegData jpeg(data, on, copied_to(params_));
-    Picture picture = make_target(jpeg, format, out, to, stream, on, params_);
-    report_ = value_of(without_gil([&] {
-      const std::lock_guard lock(made->mutex);
-      return made->coders.decode(jpeg, params_, picture, on);
-    }));
-    return std::move(picture.object);
+    return decode_with(params_, data, format, out, to, stream, [&](const auto&... call) {
+      report_ = value_of(without_gil([&] {
+        const std::lock_guard lock(made->mutex);
+        return made->coders.decode(params_, call...);
+      }));
+    });
   }
 
   nb::list decode_planes(nb::handle data) {

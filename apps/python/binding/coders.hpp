@@ -13,7 +13,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/options.hpp"
@@ -39,28 +38,46 @@ void check_device(const Params& params, int device, const char* what) {
     fail_argument(what, " is on cuda:", device, ", but device is 'cuda:", params.device, "'");
 }
 
-/// Encoders of one set of options: for host memory, and for each GPU that has had a picture.
-class Encoders {
+/// Coders of one set of options: for host memory, and for each GPU that has had a picture. They are
+/// made at the first call. Needs no GIL.
+template <typename Coder, typename Params, typename OnDevice>
+class Coders {
  public:
-  explicit Encoders(const EncodeParams& params) : params_(params) {}
+  explicit Coders(const Params& params) : params_(params) {}
 
-  /// Makes the encoder at the first call. Needs no GIL.
-  Encoder& host() {
-    if (!host_) {
-      host_ = make_coder<Encoder>(params_);
-      stream = HostBuffer(preferred_memory(host_->backend()));
-    }
+  Coder& host() {
+    if (!host_) host_ = make_coder<Coder>(params_);
     return *host_;
   }
+  Backend backend() { return host().backend(); }
+
+ protected:
+  OnDevice& made_on(int device) {
+    OnDevice& found = on_device_[device];
+    if (!found) found = device_coder(params_, device);
+    return found;
+  }
+
+  Params params_;
+  std::optional<Coder> host_;
+  std::map<int, OnDevice> on_device_;
+};
+
+class Encoders : public Coders<Encoder, EncodeParams, std::unique_ptr<DeviceEncoding>> {
+ public:
+  using Coders::Coders;
+
   /// Errors: ArgumentError for another device than the encoder's.
   DeviceEncoding& on_device(int device) {
     check_device(params_, device, "image");
-    auto& box = on_device_[device];
-    if (!box) box = device_encoder(params_, device);
-    return *box;
+    return *made_on(device);
   }
   /// Encodes into `stream`. Needs no GIL.
-  Status encode_host(const Image& image) { return host().encode(image.view, stream).status(); }
+  Status encode_host(const Image& image) {
+    const HostMemory best = preferred_memory(backend());
+    if (stream.memory() != best) stream = HostBuffer(best);
+    return host().encode(image.view, stream).status();
+  }
   nb::bytes encode(const Image& image, std::uintptr_t on) {
     if (image.device() != kHost) return on_device(image.device()).encode(image, on);
     check(without_gil([&] { return encode_host(image); }));
@@ -71,41 +88,21 @@ class Encoders {
     params_.quality = quality;
     on_device_.clear();
   }
-  Backend backend() { return host().backend(); }
 
   HostBuffer stream;  ///< of encode_host(); read faster than new memory
-
- private:
-  EncodeParams params_;
-  std::optional<Encoder> host_;
-  std::map<int, std::unique_ptr<DeviceEncoding>> on_device_;
 };
 
-class Decoders {
+class Decoders : public Coders<Decoder, DecodeParams, DeviceDecode> {
  public:
-  explicit Decoders(const DecodeParams& params) : params_(params) {}
+  using Coders::Coders;
 
-  Decoder& host() {
-    if (!host_) host_ = make_coder<Decoder>(params_);
-    return *host_;
-  }
   /// The part of the picture that `part` tells, at its scale. Needs no GIL.
-  Result<DecodeReport> decode(const JpegData& jpeg, const DecodeParams& part, const Picture& to,
+  Result<DecodeReport> decode(const DecodeParams& part, const JpegData& jpeg, const Picture& to,
                               std::uintptr_t on) {
-    if (to.device == kHost) {
-      ZR_TRY(host().select(part.scale, part.region));
-      return host().decode(jpeg.bytes(), to.view);
-    }
-    DeviceDecode& decode = on_device_[to.device];
-    if (!decode) decode = device_decoder(params_, to.device);
-    return decode(jpeg, part, to.view, on);
+    if (to.device != kHost) return made_on(to.device)(jpeg, part, to.view, on);
+    ZR_TRY(host().select(part.scale, part.region));
+    return host().decode(jpeg.bytes(), to.view);
   }
-  Backend backend() { return host().backend(); }
-
- private:
-  DecodeParams params_;
-  std::optional<Decoder> host_;
-  std::map<int, DeviceDecode> on_device_;
 };
 
 /// Every call of a decoder selects its scale and region.

@@ -2,8 +2,6 @@
 #include "apps/python/binding/device.hpp"
 
 #include <cuda_runtime_api.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
@@ -594,11 +592,11 @@ int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
 
 }  // namespace
 
-std::unique_ptr<DeviceEncoding> device_encoder(const EncodeParams& params, int device) {
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device) {
   return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params_on(params, device)), device);
 }
 
-DeviceDecode device_decoder(const DecodeParams& params, int device) {
+DeviceDecode device_coder(const DecodeParams& params, int device) {
   const auto decoder =
       std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params_on(params, device)));
   return [decoder, device](const JpegData& data, const DecodeParams& part, const FrameView& out,

@@ -43,13 +43,13 @@ class DeviceEncoding {
   virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                                std::uintptr_t stream) = 0;
 };
-std::unique_ptr<DeviceEncoding> device_encoder(const EncodeParams& params, int device);
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device);
 
 /// Decodes the part that `part` tells, at its scale, into device memory. Needs no GIL; one thread
 /// at a time.
 using DeviceDecode = std::function<Result<DecodeReport>(
     const JpegData& data, const DecodeParams& part, const FrameView& out, std::uintptr_t stream)>;
-DeviceDecode device_decoder(const DecodeParams& params, int device);
+DeviceDecode device_coder(const DecodeParams& params, int device);
 
 /// The first `count` bytes of a stream in device memory. Waits for `stream`; needs no GIL.
 std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count, std::uintptr_t stream);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/frames.hpp"
 
-#include <nanobind/ndarray.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "apps/python/binding/options.hpp"

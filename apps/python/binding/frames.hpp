@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <nanobind/ndarray.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,6 @@
 // and the rest.
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -47,8 +45,8 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
   const JpegData jpeg(data);
   const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
-  nb::object subsampling = nb::none();
-  if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
+  const nb::object subsampling =
+      info.subsampling ? nb::cast(std::string(name(*info.subsampling))) : nb::none();
   return call_python(
       type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
       nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
@@ -103,10 +101,9 @@ void pretend_devices(int count, int failing, int frames) {
 }  // namespace
 
 nb::object report_object(const DecodeReport& report) {
-  nb::object problem = nb::none();
-  if (!report.first_problem) problem = exception_of(report.first_problem);
   return call_python(type_named("Report"), report.bytes_consumed, report.intervals,
-                     report.concealed_intervals, report.cpu_scans, problem);
+                     report.concealed_intervals, report.cpu_scans,
+                     report.first_problem ? nb::none() : exception_of(report.first_problem));
 }
 
 static void bind_info(nb::module_& module) {

@@ -1,6 +1,5 @@
 // Packets in and out of files; the module zerorun.video makes VideoWriter and VideoReader of them.
 // SPDX-License-Identifier: MIT
-#include <nanobind/stl/string.h>
 
 #include <atomic>
 #include <memory>

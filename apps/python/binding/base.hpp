@@ -198,13 +198,9 @@ class Pool {
   std::shared_ptr<T> take(const Params& params) {
     const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
                                     [&](const auto& idle) { return serves(idle.first, params); });
-    std::pair<Params, std::unique_ptr<T>> lent(params, nullptr);
-    if (found == idle_.rend()) {
-      lent.second = std::make_unique<T>(params);
-    } else {
-      lent = std::move(*found);
-      idle_.erase(std::next(found).base());
-    }
+    const bool is_kept = found != idle_.rend();
+    auto lent = is_kept ? std::move(*found) : std::pair(params, std::make_unique<T>(params));
+    if (is_kept) idle_.erase(std::next(found).base());
     idle_.reserve(kMostIdle + 1);  // what comes back must not fail
     return {lent.second.release(), [this, made = std::move(lent.first)](T* object) mutable {
               idle_.emplace_back(std::move(made), object);

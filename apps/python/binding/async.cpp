@@ -116,8 +116,8 @@ class PyAsync {
     Entry entry = std::move(entries_.front());
     entries_.pop_front();
     const bool is_ok = output.status.is_ok();
-    return call_python(nb::module_::import_("zerorun._types").attr("Coded"), output.number,
-                       entry.tag, is_ok ? Self::value_of_output(output, entry) : nb::none(),
+    return call_python(type_named("Coded"), output.number, entry.tag,
+                       is_ok ? Self::value_of_output(output, entry) : nb::none(),
                        is_ok ? nb::none() : exception_of(output.status));
   }
 
@@ -242,7 +242,7 @@ void bind_shared(nb::class_<Class>& type) {
   type.def(
           "map",
           [](nb::handle self, nb::handle inputs) {
-            return call_python(nb::module_::import_("zerorun._types").attr("Mapped"), self, inputs);
+            return call_python(type_named("Mapped"), self, inputs);
           },
           "inputs"_a, nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"), docs::kMap)
       .def(

@@ -72,6 +72,14 @@ void add_failure_translator();
 std::string utf8_of(nb::handle text);
 /// "str", "numpy.ndarray": the type of an object, for messages.
 std::string type_of(nb::handle object);
+/// A class of zerorun._types.
+inline nb::object type_named(const char* name) {
+  return nb::module_::import_("zerorun._types").attr(name);
+}
+/// True for a tuple or a list.
+inline bool is_sequence(nb::handle object) {
+  return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+}
 
 /// Runs a function of Python's C interface that may wait for the GIL; it throws nothing. A thread
 /// that does so while the interpreter ends (a daemon thread, when the main thread returns) is ended

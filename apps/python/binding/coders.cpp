@@ -167,30 +167,24 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
     });
   }
 
-  nb::list decode_planes(nb::handle data) {
-    return decode_parts<ComponentPlane>(data, &Decoder::decode_planes);
-  }
-  nb::list decode_coefficients(nb::handle data) {
-    return decode_parts<ComponentCoefficients>(data, &Decoder::decode_coefficients);
-  }
-
-  nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }
-
- private:
-  template <typename Part, typename Call>
-  nb::list decode_parts(nb::handle data, Call call) {
+  /// `kCall` is a member of the library's Decoder.
+  template <typename Part, auto kCall>
+  nb::list decode_parts(nb::handle data) {
     const auto made = this->made();
     const JpegData jpeg(data);
     std::vector<Part> parts;
     report_ = value_of(without_gil([&] {
       const std::lock_guard lock(made->mutex);
-      return (made->coders.host().*call)(jpeg.bytes(), parts);
+      return (made->coders.host().*kCall)(jpeg.bytes(), parts);
     }));
     nb::list arrays;
     for (Part& part : parts) arrays.append(array_of(part));
     return arrays;
   }
 
+  nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }
+
+ private:
   std::optional<DecodeReport> report_;
 };
 
@@ -255,10 +249,11 @@ void bind_coders(nb::module_& module) {
                    "Optional[str] = None, stream: Stream = None) -> Any"),
            "Decodes a stream; see zerorun.decode().")
       .def(
-          "decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
-          nb::sig("def decode_planes(self, data: Data) -> list[Any]"),
+          "decode_planes", &PyDecoder::decode_parts<ComponentPlane, &Decoder::decode_planes>,
+          "data"_a.none(), nb::sig("def decode_planes(self, data: Data) -> list[Any]"),
           "Every component as stored, in the order of the header: arrays (height, width) of uint8.")
-      .def("decode_coefficients", &PyDecoder::decode_coefficients, "data"_a,
+      .def("decode_coefficients",
+           &PyDecoder::decode_parts<ComponentCoefficients, &Decoder::decode_coefficients>, "data"_a,
            nb::sig("def decode_coefficients(self, data: Data) -> list[Any]"),
            "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each "
            "block in row order.")

@@ -245,18 +245,12 @@ torch.from_dlpack(array), cupy.asarray(array) and jax.dlpack.from_dlpack(array) 
 copy; numpy() copies it to the host. Its memory belongs to the stream of the call that made it:
 use the array on that stream, or keep it until other streams have done with it.)";
 
-nb::tuple shape_of(const DeviceArray& array) {
-  const PlaneShape& s = array.shape;
-  if (s.channels == 1) return nb::make_tuple(s.rows, s.columns);
-  return nb::make_tuple(s.rows, s.columns, s.channels);
-}
-
 /// The default stream has the number 1 in both protocols.
 std::uintptr_t public_stream(std::uintptr_t stream) { return stream == 0 ? 1 : stream; }
 
 nb::dict cuda_interface(const DeviceArray& array) {
   nb::dict description;
-  description["shape"] = shape_of(array);
+  description["shape"] = array.shape.tuple();
   description["typestr"] = "|u1";
   description["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data), false);
   description["strides"] = nb::none();
@@ -638,9 +632,8 @@ int device_of_memory(const void* first, const void* last, const std::string& nam
 
 std::uintptr_t stream_handle(nb::handle stream, nb::handle object) {
   nb::handle first = object;
-  const bool is_sequence = nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
   if (stream.is_none()) {
-    if (is_sequence && nb::len(object) > 0) first = nb::object(object[0]);
+    if (is_sequence(object) && nb::len(object) > 0) first = nb::object(object[0]);
     if (first.is_none() || PyObject_CheckBuffer(first.ptr())) return 0;
     if (const auto current = current_stream_of(first)) return *current;
   }
@@ -719,8 +712,10 @@ void release_device_memory() {
 
 void bind_device_array(nb::module_& module) {
   nb::class_<DeviceArray>(module, "DeviceArray", kDocs)
-      .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"))
-      .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(shape_of(a)); })
+      .def_prop_ro(
+          "shape", [](const DeviceArray& a) { return a.shape.tuple(); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(a.shape.tuple()); })
       .def_prop_ro("nbytes", [](const DeviceArray& a) { return a.shape.bytes(); })
       .def_prop_ro("dtype", [](const DeviceArray&) { return "uint8"; })
       .def_prop_ro("device", &device_name)
@@ -736,7 +731,7 @@ void bind_device_array(nb::module_& module) {
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
       .def("__repr__", [](const DeviceArray& a) {
-        return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(shape_of(a))) + ", device='" +
+        return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(a.shape.tuple())) + ", device='" +
                device_name(a) + "')";
       });
 }

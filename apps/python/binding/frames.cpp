@@ -15,13 +15,6 @@
 namespace zerorun::python {
 namespace {
 
-std::string shape_text(const PlaneShape& shape) {
-  std::string text = "(" + std::to_string(shape.rows) + ", " + std::to_string(shape.columns);
-  if (shape.channels > 1) text += ", " + std::to_string(shape.channels);
-  return text + ")";
-}
-using python::shape_text;
-
 /// Copies the samples of an array whose memory the library does not take as it is. Errors:
 /// ArgumentError for an array on a GPU.
 void make_direct(Array& array, bool is_direct) {
@@ -55,10 +48,6 @@ void check_picture_size(std::int64_t width, std::int64_t height) {
                " pixels, but JPEG holds 1x1 to 65535x65535");
 }
 
-bool is_sequence(nb::handle object) {
-  return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
-}
-
 /// What Python gives for `image` or `out`: an array, or a tuple or list of planes.
 std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::uintptr_t stream) {
   std::vector<Array> arrays;
@@ -77,7 +66,8 @@ std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::
 }
 
 [[noreturn]] void fail_shape(const std::string& name, const Array& array, const PlaneShape& shape) {
-  fail_frame(name, " has the shape ", shape_text(array), ", but must have ", shape_text(shape));
+  fail_frame(name, " has the shape ", shape_text(array), ", but must have ",
+             utf8_of(nb::repr(shape.tuple())));
 }
 
 /// Chroma pairs may have 3 dimensions or lie in rows of 2.
@@ -379,14 +369,9 @@ void GivenStreams::keep(nb::handle object) {
   constexpr Py_ssize_t kLeast = Py_ssize_t{1} << 12, kMost = Py_ssize_t{192} << 20;
   const Py_ssize_t size = PyBytes_Size(object.ptr());
   if (size < kLeast || size > kMost / 4) return;
-  if (bytes_ + size > kMost) clear();
+  if (bytes_ + size > kMost) *this = {};
   kept_.emplace(size, nb::borrow(object));
   bytes_ += size;
-}
-
-void GivenStreams::clear() {
-  kept_.clear();
-  bytes_ = 0;
 }
 
 GivenStreams& given_streams() {

@@ -26,6 +26,9 @@ struct PlaneShape {
   std::int64_t rows = 0, columns = 0, channels = 1;
   std::int64_t row_bytes() const { return columns * channels; }
   std::size_t bytes() const { return static_cast<std::size_t>(rows * row_bytes()); }
+  nb::tuple tuple() const {
+    return channels == 1 ? nb::make_tuple(rows, columns) : nb::make_tuple(rows, columns, channels);
+  }
   friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
 };
 
@@ -137,7 +140,6 @@ class GivenStreams {
   /// A new object, or null with an error of Python.
   nb::object next(std::size_t size);
   void keep(nb::handle object);
-  void clear();
 
  private:
   std::multimap<Py_ssize_t, nb::object> kept_;

@@ -14,10 +14,6 @@
 namespace zerorun::python {
 namespace {
 
-nb::object type_named(const char* name) {
-  return nb::module_::import_("zerorun._types").attr(name);
-}
-
 nb::list segment_list(const std::vector<MarkerSegment>& segments) {
   nb::list list;
   for (const MarkerSegment& segment : segments)
@@ -89,7 +85,7 @@ std::vector<std::string> instruction_set_names() {
 void release_all() {
   pools() = {};
   stream_rooms() = {};
-  given_streams().clear();
+  given_streams() = {};
   release_device_memory();
 }
 

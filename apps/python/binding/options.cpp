@@ -272,8 +272,7 @@ int parse_int(nb::handle number, const char* name) {
 
 Region parse_region(nb::handle value, const char* key) {
   if (value.is_none()) return {};
-  if ((!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) ||
-      nb::len(value) != 4)
+  if (!is_sequence(value) || nb::len(value) != 4)
     fail_type("region must be a tuple (x, y, width, height)");
   const Region region{parse_int(value[0], key), parse_int(value[1], key), parse_int(value[2], key),
                       parse_int(value[3], key)};
@@ -303,7 +302,7 @@ std::vector<int> take_device_list(nb::kwargs& options) {
   if (!options.contains("device")) return {};
   const nb::object device = options["device"];
   DeviceName named;
-  if (nb::isinstance<nb::list>(device) || nb::isinstance<nb::tuple>(device)) {
+  if (is_sequence(device)) {
     named.list = indices_of(device);
     if (named.list.empty()) fail_choice("device", "[]", "a list of at least one GPU");
     named.index = named.list[0];

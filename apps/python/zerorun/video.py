@@ -134,11 +134,7 @@ class VideoReader:
 
     def packets(self) -> Iterator[bytes]:
         """The JPEG streams from here on, as they are."""
-        while True:
-            jpeg = self._file.read()
-            if jpeg is None:
-                return
-            yield jpeg
+        yield from iter(self._file.read, None)
 
     def seek(self, frame: int) -> int:
         """The next picture is number `frame`, counted from 0 by the rate. Returns its number."""

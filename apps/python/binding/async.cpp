@@ -23,9 +23,8 @@ void wait_a_moment() {
 template <typename Self, typename Coder, typename Output, typename Entry>
 class PyAsync {
  public:
-  explicit PyAsync(Coder coder) : made_(std::make_shared<Made>(std::move(coder))) {}
+  explicit PyAsync(Coder coder) : made_(std::make_unique<Made>(std::move(coder))) {}
   ~PyAsync() {
-    if (made_.is_foreign()) return;
     // The coder lets go of the entries' memory first; its threads need no GIL.
     const WithoutGil no_gil;
     made_ = {};

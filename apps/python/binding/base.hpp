@@ -1,4 +1,5 @@
-// What all of the binding needs: errors, the interpreter's lock (GIL), and fork().
+// What all of the binding needs: errors, the interpreter's lock (GIL), fork(), and objects that are
+// kept for the next call.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -226,28 +227,18 @@ template <typename T>
 class ForkBound {
  public:
   ForkBound() = default;
-  explicit ForkBound(std::shared_ptr<T> object)
-      : object_(std::move(object)), generation_(fork_generation()) {}
-  ForkBound(ForkBound&&) = delete;
-  ForkBound& operator=(ForkBound&& other) noexcept {
-    abandon_if_foreign();
-    object_ = std::move(other.object_);
-    generation_ = other.generation_;
-    return *this;
-  }
-  ~ForkBound() { abandon_if_foreign(); }
+  explicit ForkBound(std::unique_ptr<T> object)
+      : object_(object.release(), [made = fork_generation()](T* kept) {
+          if (made == fork_generation()) delete kept;
+        }) {}
 
   /// Null in a child of the process that made the object.
   std::shared_ptr<T> get() const { return is_foreign() ? nullptr : object_; }
   bool is_foreign() const noexcept { return object_ && generation_ != fork_generation(); }
 
  private:
-  void abandon_if_foreign() noexcept {
-    if (is_foreign()) (void)new std::shared_ptr<T>(std::move(object_));  // never released
-  }
-
   std::shared_ptr<T> object_;
-  int generation_ = 0;
+  int generation_ = fork_generation();
 };
 
 }  // namespace zerorun::python

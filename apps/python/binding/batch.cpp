@@ -30,30 +30,20 @@ Status file_problem(Errc code, const std::string& path, int error) {
   return Status(code, path + ": " + std::generic_category().message(error));
 }
 
-struct OpenFile {
-  /// A pipe without a writer would block for ever.
-  explicit OpenFile(const std::string& path)
-      : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor >= 0) (void)close(descriptor);
-  }
-  const int descriptor;
-};
-
 Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer& room) {
-  const OpenFile file(path);
-  if (file.descriptor < 0) return file_problem(Errc::open_failed, path, errno);
+  // A pipe without a writer would block for ever.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return file_problem(Errc::open_failed, path, errno);
+  const std::shared_ptr<void> closes(nullptr, [file](void*) { (void)close(file); });
   struct stat about {};
-  if (fstat(file.descriptor, &about) != 0) return file_problem(Errc::read_failed, path, errno);
+  if (fstat(file, &about) != 0) return file_problem(Errc::read_failed, path, errno);
   if (!S_ISREG(about.st_mode))
     return Status(Errc::open_failed, path + ": it is not a regular file");
   // The size of a sparse file may be anything.
   if (about.st_size > off_t{1} << 31)
     return Status(Errc::out_of_memory, path + ": it has more than 2 GiB, which no picture needs");
   if (Status status = room.resize(static_cast<std::size_t>(about.st_size)); !status) return status;
-  const std::ptrdiff_t count = read_fully(file.descriptor, 0, {room.data(), room.size()});
+  const std::ptrdiff_t count = read_fully(file, 0, {room.data(), room.size()});
   if (count < 0) return file_problem(Errc::read_failed, path, errno);
   return room.bytes().first(static_cast<std::size_t>(count));
 }

@@ -141,7 +141,7 @@ class PyCoder {
   std::string backend() { return std::string(name(made()->coders.backend())); }
   /// A call of another thread that is under way still ends well.
   void close() {
-    made_ = ForkBound<Made>();
+    made_ = {};
     closed_ = true;
   }
 
@@ -158,7 +158,7 @@ class PyCoder {
     constexpr bool kEncodes = std::is_same_v<Params, EncodeParams>;
     if (closed_)
       fail(Errc::already_finished, kEncodes ? "the encoder is closed" : "the decoder is closed");
-    if (!made_.get()) made_ = ForkBound<Made>(std::make_shared<Made>(params_));
+    if (!made_.get()) made_ = ForkBound(std::make_unique<Made>(params_));
     return made_.get();
   }
 

@@ -17,7 +17,7 @@ template <typename T>
 class PacketFile {
  public:
   explicit PacketFile(std::unique_ptr<T> opened)
-      : shared_(std::make_shared<Shared>(std::move(opened))) {}
+      : shared_(std::make_unique<Shared>(std::move(opened))) {}
   void close() { shared_ = {}; }
 
  protected:

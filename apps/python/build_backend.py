@@ -3,18 +3,13 @@
 """The package is built from the C++ sources of the repository, which lie above its folder. A source
 distribution has them beside it, under a pyproject.toml that knows the other places; from there
 scikit-build-core alone builds the wheel, and the same source distribution again."""
-import contextlib
 import os
 import pathlib
 import shutil
 import tempfile
 
 from scikit_build_core import build as _build
-from scikit_build_core.build import (build_editable, build_wheel,  # noqa: F401 - the other hooks
-                                     get_requires_for_build_editable,
-                                     get_requires_for_build_sdist, get_requires_for_build_wheel,
-                                     prepare_metadata_for_build_editable,
-                                     prepare_metadata_for_build_wheel)
+from scikit_build_core.build import *  # noqa: F401, F403 - the other hooks
 
 PACKAGE = pathlib.Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -53,19 +48,12 @@ def copy_sources(folder):
     (folder / "pyproject.toml").write_text(sdist_project(text), encoding="utf-8")
 
 
-@contextlib.contextmanager
-def working_in(folder):
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
 def build_sdist(sdist_directory, config_settings=None):
-    target = os.path.abspath(sdist_directory)
+    target, before = os.path.abspath(sdist_directory), os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         copy_sources(pathlib.Path(folder))
-        with working_in(folder):
+        os.chdir(folder)
+        try:
             return _build.build_sdist(target, config_settings)
+        finally:
+            os.chdir(before)

@@ -1,7 +1,6 @@
 // The protocols by which Python's arrays show their memory, and the order in which they are tried.
 // SPDX-License-Identifier: MIT
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string_view>
@@ -90,46 +89,42 @@ nb::object entry(const nb::dict& description, const char* key) {
   return description.contains(key) ? nb::object(description[key]) : nb::none();
 }
 
-std::int64_t number(nb::handle value, const std::string& name) {
-  std::int64_t result = 0;
-  if (!nb::try_cast(value, result)) fail_description(name, "something else than integers");
+/// Of a tuple.
+std::vector<std::int64_t> numbers(nb::handle tuple, const std::string& name) {
+  std::vector<std::int64_t> result;
+  if (!nb::isinstance<nb::tuple>(tuple) || !nb::try_cast(tuple, result))
+    fail_description(name, "a shape or strides that are no tuple of integers");
   return result;
 }
 
 void read_shape(const nb::dict& description, const std::string& name, Array& array) {
-  const nb::object shape = entry(description, "shape"), strides = entry(description, "strides");
-  if (!nb::isinstance<nb::tuple>(shape)) fail_description(name, "no shape");
-  const std::size_t dimensions = nb::len(shape);
-  if (dimensions > 3) fail_dimensions(name, static_cast<std::int64_t>(dimensions));
-  if (!strides.is_none() && (!nb::isinstance<nb::tuple>(strides) || nb::len(strides) != dimensions))
-    fail_description(name, "strides that do not fit its shape");
-  std::array<std::int64_t, 3> sizes{}, steps{};
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    sizes[i] = number(shape[i], name);
-    if (!strides.is_none()) steps[i] = number(strides[i], name);
-  }
-  set_shape(array, static_cast<std::int64_t>(dimensions), sizes.data(),
-            strides.is_none() ? nullptr : steps.data(), name);
+  const std::vector<std::int64_t> shape = numbers(entry(description, "shape"), name);
+  const auto dimensions = static_cast<std::int64_t>(shape.size());
+  const nb::object strides = entry(description, "strides");
+  if (strides.is_none()) return set_shape(array, dimensions, shape.data(), nullptr, name);
+  const std::vector<std::int64_t> steps = numbers(strides, name);
+  if (steps.size() != shape.size()) fail_description(name, "strides that do not fit its shape");
+  set_shape(array, dimensions, shape.data(), steps.data(), name);
+}
+
+void check_not_empty(const Array& array, const std::string& name) {
+  if (std::ranges::count(array.shape, 0) > 0) fail_frame(name, " is empty: ", shape_text(array));
 }
 
 /// Sets the device of an array by its memory. Errors: ArgumentError for an empty array, and those
 /// of device_of_memory().
 void find_device(Array& array, const std::string& name) {
-  std::int64_t first = 0, last = 0;  // offsets of the first and the last byte from `data`
-  std::uintptr_t begin = 0, end = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i) {
-    std::int64_t reach = 0;
-    if (array.shape[i] == 0) fail_frame(name, " is empty: ", shape_text(array));
-    std::int64_t& edge = array.stride[i] < 0 ? first : last;
-    if (__builtin_mul_overflow(array.shape[i] - 1, array.stride[i], &reach) ||
-        __builtin_add_overflow(edge, reach, &edge))
-      fail_description(name, "strides that leave the address space");
-  }
-  const auto at = reinterpret_cast<std::uintptr_t>(array.data);
-  if (__builtin_add_overflow(at, first, &begin) || __builtin_add_overflow(at, last, &end))
+  // No sum leaves 128 bits: all sizes together are below 2^63.
+  __extension__ __int128 first = reinterpret_cast<std::uintptr_t>(array.data), last = first;
+  check_not_empty(array, name);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i)
+    (array.stride[i] < 0 ? first : last) +=
+        static_cast<decltype(first)>(array.shape[i] - 1) * array.stride[i];
+  if (first < 0 || last > UINTPTR_MAX)
     fail_description(name, "strides that leave the address space");
-  array.device = device_of_memory(reinterpret_cast<const void*>(begin),
-                                  reinterpret_cast<const void*>(end), name);
+  array.device =
+      device_of_memory(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(first)),
+                       reinterpret_cast<const void*>(static_cast<std::uintptr_t>(last)), name);
 }
 
 // DLPack.
@@ -195,7 +190,6 @@ void make_ready(nb::handle object, std::uintptr_t stream) {
   if (!has_dlpack(object) || is_of_torch(object)) return;
   try {
     if (is_on_cuda(object)) capsule_on_cuda(object, stream);
-  } catch (const nb::builtin_exception&) {  // of is_on_cuda()
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
   }
@@ -219,9 +213,10 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   array.data = reinterpret_cast<std::uint8_t*>(address);
   array.writable = !nb::cast<bool>(nb::bool_(data[1]));
   const nb::object own_stream = entry(description, "stream");
-  if (!own_stream.is_none()) array.stream = static_cast<std::uintptr_t>(number(own_stream, name));
+  if (!own_stream.is_none() && !nb::try_cast(own_stream, array.stream.emplace()))
+    fail_description(name, "a stream that is no handle");
   find_device(array, name);
-  array.owner = owner_of(nb::borrow(object));
+  array.owner = owner_of(object);
   if (!description.contains("stream")) make_ready(object, stream);
   return array;
 }
@@ -283,11 +278,10 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   Array array;
   array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
   set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(array.dimensions); ++i)
-    if (array.shape[i] == 0) fail_frame(name, " is empty: ", shape_text(array));
+  check_not_empty(array, name);
   array.device = tensor.device.device_id;
   array.writable = true;
-  array.owner = owner_of(nb::borrow(object));
+  array.owner = owner_of(object);
   if (!is_torch) array.stream = current_stream(*api, tensor.device);
   return array;
 }
@@ -304,8 +298,9 @@ std::optional<std::uintptr_t> current_stream_of(nb::handle object) {
   return is_cuda(tensor.device.device_type) ? current_stream(*api, tensor.device) : 0;
 }
 
-std::shared_ptr<void> owner_of(nb::object object) {
-  return owner_by(object.release().ptr(),
+std::shared_ptr<void> owner_of(nb::handle object) {
+  if (object.is_none()) return nullptr;
+  return owner_by(object.inc_ref().ptr(),
                   [](void* kept) { Py_DECREF(static_cast<PyObject*>(kept)); });
 }
 

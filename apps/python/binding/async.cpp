@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/async.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -25,15 +23,33 @@ void wait_a_moment() {
 template <typename Self, typename Coder, typename Output, typename Entry>
 class PyAsync {
  public:
-  explicit PyAsync(Coder coder) : made_(std::make_shared<Made>(std::move(coder))) {}
+  explicit PyAsync(Coder coder) : made_(std::make_unique<Made>(std::move(coder))) {}
   ~PyAsync() {
-    if (made_.is_foreign()) return;
     // The coder lets go of the entries' memory first; its threads need no GIL.
     const WithoutGil no_gil;
     made_ = {};
   }
 
-  nb::object receive(bool wait) { return receive(wait, wait); }
+  /// A zerorun.Coded for the oldest frame; None if there is none (yet). `wait`: until it is
+  /// finished. `also_for_submit`: and until another thread submits one, if none is in flight.
+  nb::object receive(bool wait, bool also_for_submit) {
+    const std::shared_ptr<Made> made = this->made();
+    for (;; wait_a_moment()) {
+      check_open();
+      {
+        const Locked lock(made->mutex);
+        if (made->coder.in_flight() > 0) {
+          // A frame in flight is finished soon, so waiting for it needs no look at signals.
+          if (without_gil([&] { return made->coder.receive(made->output, wait); }) ==
+              Received::frame)
+            return take_oldest(made->output);
+        } else if (made->finished || !also_for_submit) {
+          return nb::none();
+        }
+      }
+      if (!wait) return nb::none();
+    }
+  }
 
   /// Another thread may take the last frame meanwhile, so this does not wait for one to be
   /// submitted.
@@ -95,33 +111,12 @@ class PyAsync {
     int discarding = 0;  ///< calls of discard() at work: nothing is submitted; the GIL protects it
   };
 
-  /// A zerorun.Coded for the oldest frame; None if there is none (yet). `wait`: until it is
-  /// finished. `also_for_submit`: and until another thread submits one, if none is in flight.
-  nb::object receive(bool wait, bool also_for_submit) {
-    const std::shared_ptr<Made> made = this->made();
-    for (;; wait_a_moment()) {
-      check_open();
-      {
-        const Locked lock(made->mutex);
-        if (made->coder.in_flight() > 0) {
-          // A frame in flight is finished soon, so waiting for it needs no look at signals.
-          if (without_gil([&] { return made->coder.receive(made->output, wait); }) ==
-              Received::frame)
-            return take_oldest(made->output);
-        } else if (made->finished || !also_for_submit) {
-          return nb::none();
-        }
-      }
-      if (!wait) return nb::none();
-    }
-  }
-
   nb::object take_oldest(Output& output) {
     Entry entry = std::move(entries_.front());
     entries_.pop_front();
     const bool is_ok = output.status.is_ok();
-    return call_python(nb::module_::import_("zerorun._types").attr("Coded"), output.number,
-                       entry.tag, is_ok ? Self::value_of_output(output, entry) : nb::none(),
+    return call_python(type_named("Coded"), output.number, entry.tag,
+                       is_ok ? Self::value_of_output(output, entry) : nb::none(),
                        is_ok ? nb::none() : exception_of(output.status));
   }
 
@@ -205,23 +200,23 @@ class PyAsyncEncoder : public PyAsync<PyAsyncEncoder, AsyncEncoder, EncodedFrame
 
 struct DecodeEntry {
   nb::object tag;
-  std::unique_ptr<JpegData> data;
+  JpegData data;
   Picture picture;
 };
 
 class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame, DecodeEntry> {
  public:
   PyAsyncDecoder(nb::handle format, int lanes, int depth, const nb::kwargs& options)
-      : PyAsync(make_async<AsyncDecoder>(params_for(format), &AsyncDecodeParams::decode,
-                                         &decode_params, lanes, depth, options)) {}
+      : PyAsync(make_async<AsyncDecoder>(AsyncDecodeParams{{}, parse_format(format)},
+                                         &AsyncDecodeParams::decode, &decode_params, lanes, depth,
+                                         options)) {}
 
   void submit(nb::handle object, nb::handle tag, nb::handle format, nb::handle out, bool wait) {
     const AsyncDecodeParams params = coder().params();  // a copy: `object` may close this
-    DecodeEntry entry{nb::borrow(tag), std::make_unique<JpegData>(object), {}};
-    entry.data->check_host();
+    DecodeEntry entry{nb::borrow(tag), JpegData(object), {}};
     DecodeOptions options;
     options.format = format.is_none() ? params.format : parse_format(format);
-    const Result<StreamInfo> info = inspect(entry.data->bytes(), params.decode.limits);
+    const Result<StreamInfo> info = inspect(entry.data.bytes(), params.decode.limits);
     const Result<ImageSize> size =
         info ? decoded_size(info->width, info->height, params.decode.scale, params.decode.region)
              : info.status();
@@ -231,20 +226,13 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
       if (entry.picture.device != kHost) fail_argument("out must be in host memory for this call");
       options.into = entry.picture.view;
     }
-    const std::span<const std::byte> bytes = entry.data->bytes();
+    const std::span<const std::byte> bytes = entry.data.bytes();
     PyAsync::submit(std::move(entry), wait,
                     [&](AsyncDecoder& coder) { return coder.submit(bytes, options); });
   }
 
   static nb::object value_of_output(DecodedFrame&, DecodeEntry& entry) {
     return entry.picture.object;
-  }
-
- private:
-  static AsyncDecodeParams params_for(nb::handle format) {
-    AsyncDecodeParams params;
-    params.format = parse_format(format);
-    return params;
   }
 };
 
@@ -253,12 +241,13 @@ void bind_shared(nb::class_<Class>& type) {
   type.def(
           "map",
           [](nb::handle self, nb::handle inputs) {
-            return call_python(nb::module_::import_("zerorun._types").attr("Mapped"), self, inputs);
+            return call_python(type_named("Mapped"), self, inputs);
           },
           "inputs"_a, nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"), docs::kMap)
       .def(
-          "receive", [](Class& self, bool wait) { return self.receive(wait); }, "wait"_a = true,
-          nb::sig("def receive(self, wait: bool = True) -> Optional[Coded]"), docs::kReceive)
+          "receive", [](Class& self, bool wait) { return self.receive(wait, wait); },
+          "wait"_a = true, nb::sig("def receive(self, wait: bool = True) -> Optional[Coded]"),
+          docs::kReceive)
       .def(
           "finish", &Class::finish,
           "No frame follows: submit() raises an error from here on, and receive() comes to an end.")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/base.hpp"
 
-#include <nanobind/stl/string.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -28,13 +27,20 @@ void after_fork_in_child() {
 
 void fail(Status status) { throw Failure(std::move(status)); }
 void fail(Errc code, std::string sentence) { fail(Status(code, std::move(sentence))); }
-void fail_type(const std::string& sentence) { throw nb::type_error(sentence.c_str()); }
+void fail_type(const std::string& sentence) {
+  PyErr_SetString(PyExc_TypeError, sentence.c_str());
+  throw nb::python_error();
+}
 
 nb::object exception_of(const Status& status) {
-  const nb::object make = nb::module_::import_("zerorun._errors").attr("make_error");
-  return call_python(make, any_text(status.message()), std::string(name(status.code())),
-                     static_cast<int>(status.code()), status.byte_offset(),
-                     status.restart_interval(), any_text(status.detail()));
+  const nb::object kinds = nb::module_::import_("zerorun._errors").attr("KINDS");
+  const auto known = [](std::int64_t number) {
+    return number < 0 ? nb::none() : nb::object(nb::int_(number));
+  };
+  return call_python(kinds[static_cast<std::size_t>(group(status.code()))],
+                     any_text(status.message()), std::string(name(status.code())),
+                     static_cast<int>(status.code()), known(status.byte_offset()),
+                     known(status.restart_interval()), any_text(status.detail()));
 }
 
 void add_failure_translator() {

@@ -1,17 +1,23 @@
-// What all of the binding needs: errors, the interpreter's lock (GIL), and fork().
+// What all of the binding needs: errors, the interpreter's lock (GIL), fork(), and objects that are
+// kept for the next call.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "zerorun/backend.hpp"
 #include "zerorun/status.hpp"
@@ -67,6 +73,14 @@ void add_failure_translator();
 std::string utf8_of(nb::handle text);
 /// "str", "numpy.ndarray": the type of an object, for messages.
 std::string type_of(nb::handle object);
+/// A class of zerorun._types.
+inline nb::object type_named(const char* name) {
+  return nb::module_::import_("zerorun._types").attr(name);
+}
+/// True for a tuple or a list.
+inline bool is_sequence(nb::handle object) {
+  return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+}
 
 /// Runs a function of Python's C interface that may wait for the GIL; it throws nothing. A thread
 /// that does so while the interpreter ends (a daemon thread, when the main thread returns) is ended
@@ -178,34 +192,53 @@ T& of_this_process() {
   return *object;
 }
 
+/// True if what was made with one serves for the other.
+template <typename Params>
+bool serves(const Params& made, const Params& wanted) {
+  return made == wanted;
+}
+
+/// Objects that are kept for the next call with the same parameters. One for each process
+/// (of_this_process()). Call all members, and let go of what was taken, with the GIL held.
+template <typename T, typename Params, std::size_t kMostIdle>
+class Pool {
+ public:
+  /// One that is made with these parameters; no other call has it until the pointer goes.
+  std::shared_ptr<T> take(const Params& params) {
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
+                                    [&](const auto& idle) { return serves(idle.first, params); });
+    const bool is_kept = found != idle_.rend();
+    auto lent = is_kept ? std::move(*found) : std::pair(params, std::make_unique<T>(params));
+    if (is_kept) idle_.erase(std::next(found).base());
+    idle_.reserve(kMostIdle + 1);  // what comes back must not fail
+    return {lent.second.release(), [this, made = std::move(lent.first)](T* object) mutable {
+              idle_.emplace_back(std::move(made), object);
+              if (idle_.size() > kMostIdle) idle_.erase(idle_.begin());
+            }};
+  }
+
+ private:
+  std::vector<std::pair<Params, std::unique_ptr<T>>> idle_;
+};
+
 /// A pointer whose object a child neither uses nor destroys: its threads are gone, and a lock in it
 /// may be held by one of them for ever.
 template <typename T>
 class ForkBound {
  public:
   ForkBound() = default;
-  explicit ForkBound(std::shared_ptr<T> object)
-      : object_(std::move(object)), generation_(fork_generation()) {}
-  ForkBound(ForkBound&&) = delete;
-  ForkBound& operator=(ForkBound&& other) noexcept {
-    abandon_if_foreign();
-    object_ = std::move(other.object_);
-    generation_ = other.generation_;
-    return *this;
-  }
-  ~ForkBound() { abandon_if_foreign(); }
+  explicit ForkBound(std::unique_ptr<T> object)
+      : object_(object.release(), [made = fork_generation()](T* kept) {
+          if (made == fork_generation()) delete kept;
+        }) {}
 
   /// Null in a child of the process that made the object.
   std::shared_ptr<T> get() const { return is_foreign() ? nullptr : object_; }
   bool is_foreign() const noexcept { return object_ && generation_ != fork_generation(); }
 
  private:
-  void abandon_if_foreign() noexcept {
-    if (is_foreign()) (void)new std::shared_ptr<T>(std::move(object_));  // never released
-  }
-
   std::shared_ptr<T> object_;
-  int generation_ = 0;
+  int generation_ = fork_generation();
 };
 
 }  // namespace zerorun::python

@@ -1,7 +1,6 @@
 // encode_batch() and decode_batch(), their threads, and the files that they read.
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
-#include <nanobind/stl/string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,23 +8,15 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <system_error>
 
 #include "apps/python/binding/coders.hpp"
 #include "apps/python/binding/docs.hpp"
 #include "codec/base/interruptions.hpp"
-#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
-
-/// Threads that are kept for the next batch, by their number: starting 16 of them takes as long as
-/// decoding 20 small pictures on a GPU.
-CoderPool<ThreadPool, int, 4>& thread_pools() {
-  return of_this_process<CoderPool<ThreadPool, int, 4>>();
-}
 
 /// The bytes of a name, as os.fsencode() makes them.
 std::string encoded_path(nb::handle object) {
@@ -39,30 +30,20 @@ Status file_problem(Errc code, const std::string& path, int error) {
   return Status(code, path + ": " + std::generic_category().message(error));
 }
 
-struct OpenFile {
-  /// A pipe without a writer would block for ever.
-  explicit OpenFile(const std::string& path)
-      : descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (descriptor >= 0) (void)close(descriptor);
-  }
-  const int descriptor;
-};
-
 Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer& room) {
-  const OpenFile file(path);
-  if (file.descriptor < 0) return file_problem(Errc::open_failed, path, errno);
+  // A pipe without a writer would block for ever.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return file_problem(Errc::open_failed, path, errno);
+  const std::shared_ptr<void> closes(nullptr, [file](void*) { (void)close(file); });
   struct stat about {};
-  if (fstat(file.descriptor, &about) != 0) return file_problem(Errc::read_failed, path, errno);
+  if (fstat(file, &about) != 0) return file_problem(Errc::read_failed, path, errno);
   if (!S_ISREG(about.st_mode))
     return Status(Errc::open_failed, path + ": it is not a regular file");
   // The size of a sparse file may be anything.
   if (about.st_size > off_t{1} << 31)
     return Status(Errc::out_of_memory, path + ": it has more than 2 GiB, which no picture needs");
   if (Status status = room.resize(static_cast<std::size_t>(about.st_size)); !status) return status;
-  const std::ptrdiff_t count = read_fully(file.descriptor, 0, {room.data(), room.size()});
+  const std::ptrdiff_t count = read_fully(file, 0, {room.data(), room.size()});
   if (count < 0) return file_problem(Errc::read_failed, path, errno);
   return room.bytes().first(static_cast<std::size_t>(count));
 }
@@ -93,8 +74,6 @@ nb::object result_or_error(const Body& body) {
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception)) throw;
     return made_exception(error);
-  } catch (const nb::builtin_exception& error) {
-    return nb::borrow(PyExc_TypeError)(error.what());
   }
 }
 
@@ -105,76 +84,57 @@ nb::list results_of(const std::vector<Job>& jobs) {
   return results;
 }
 
-/// Coders of a pool for the time of a call.
+/// Coders for so many jobs; `wanted` as worker_count(). Errors: those of a coder for the host.
 template <typename Pool, typename Params>
-class LentCoders {
- public:
-  /// `wanted` as worker_count().
-  LentCoders(Pool& pool, Params params, int wanted, std::size_t jobs) : pool_(pool) {
-    const auto backend = resolve_backend(usable_backend(params.backend), params.device);
-    const bool is_cuda = backend && *backend == Backend::cuda;
-    if (!is_cuda && params.threads == 0 && jobs > 1 && wanted != 1) params.threads = 1;
-    const int count = worker_count(wanted, is_cuda, jobs);
-    while (size() < count) lent_.push_back(pool.take(params));
-    for (int i = 0; i < count; ++i) (void)at(i).host();  // its errors are those of the call
+auto take_coders(Pool& pool, Params params, int wanted, std::size_t jobs) {
+  const auto backend = resolve_backend(usable_backend(params.backend), params.device);
+  const bool is_cuda = backend && *backend == Backend::cuda;
+  if (!is_cuda && params.threads == 0 && jobs > 1 && wanted != 1) params.threads = 1;
+  std::vector<decltype(pool.take(params))> coders;
+  for (int left = worker_count(wanted, is_cuda, jobs); left > 0; --left) {
+    coders.push_back(pool.take(params));
+    (void)coders.back()->host();
   }
-  ~LentCoders() {
-    for (auto& lent : lent_) pool_.give_back(std::move(lent));
-  }
-  int size() const { return static_cast<int>(lent_.size()); }
-  auto& at(int worker) { return *lent_[static_cast<std::size_t>(worker)].coder; }
-
- private:
-  Pool& pool_;
-  std::vector<typename Pool::Lent> lent_;
-};
+  return coders;
+}
 
 struct EncodeJob {
   std::optional<Image> image;  ///< unset: `result` has the error
   nb::object result;
   Status status;
-  std::unique_ptr<std::byte[]> jpeg;
-  std::size_t bytes = 0;
+  std::vector<std::byte> jpeg;
 };
 
 /// No worker makes an object of Python: the interpreter may end before a worker has the GIL.
 Status encode_job(Encoders& coder, EncodeJob& job) {
   ZR_TRY(coder.encode_host(*job.image));
-  job.bytes = coder.stream.size();
-  job.jpeg = std::make_unique_for_overwrite<std::byte[]>(job.bytes);
-  std::memcpy(job.jpeg.get(), coder.stream.data(), job.bytes);
+  job.jpeg.assign(coder.stream.bytes().begin(), coder.stream.bytes().end());
   return Status::ok();
 }
 
 void encode_host_jobs(const std::vector<EncodeJob*>& jobs, const EncodeParams& params, int wanted) {
   if (jobs.empty()) return;
-  LentCoders coders(pools().encoders, params, wanted, jobs.size());
-  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, int worker, const auto&) {
-    jobs[item]->status = guarded([&] { return encode_job(coders.at(worker), *jobs[item]); });
+  const auto coders = take_coders(pools().encoders, params, wanted, jobs.size());
+  run_jobs(jobs.size(), coders.size(), [&](std::size_t item, std::size_t worker, const auto&) {
+    jobs[item]->status = guarded([&] { return encode_job(*coders[worker], *jobs[item]); });
   });
-  const bool is_cuda = coders.at(0).backend() == Backend::cuda;
+  const bool is_cuda = coders[0]->backend() == Backend::cuda;
   for (EncodeJob* job : jobs)
-    job->result = job->status ? stream_object({job->jpeg.get(), job->bytes}, is_cuda)
-                              : exception_of(job->status);
+    job->result = job->status ? stream_object(job->jpeg, is_cuda) : exception_of(job->status);
 }
 
 void encode_device_jobs(const std::vector<EncodeJob*>& jobs, EncodeParams params, int workers,
                         std::uintptr_t stream) {
   if (jobs.empty()) return;
   const int device = jobs[0]->image->device();
-  use_cuda();
-  if (params.backend == Backend::cpu ||
-      (params.backend == Backend::cuda && params.device != device))
-    fail_argument("the images are on cuda:", device, ", but device is another one");
   std::vector<Image*> images;
   for (EncodeJob* job : jobs) {
     if (job->image->device() != device) fail_argument("the images of a batch must be on one GPU");
     images.push_back(&*job->image);
   }
   if (params.threads == 0) params.threads = workers;
-  auto lent = pools().batch_encoders.take(params);
-  std::vector<nb::object> results = lent.coder->on_device(device).encode_batch(images, stream);
-  pools().batch_encoders.give_back(std::move(lent));
+  const auto coders = pools().batch_encoders.take(params);
+  std::vector<nb::object> results = coders->on_device(device).encode_batch(images, stream);
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->result = std::move(results[i]);
 }
 
@@ -214,7 +174,7 @@ Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat 
   ZR_LET(picture, HostPicture::make(format, size.width, size.height));
   job.picture = std::move(picture);
   ZR_TRY(coder.select(job.scale, job.region));
-  return coder.decode(jpeg, job.picture->view()).status();
+  return coder.decode(jpeg, job.picture->view).status();
 }
 
 void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, PixelFormat format,
@@ -223,44 +183,22 @@ void decode_host_jobs(std::vector<DecodeJob>& jobs, const DecodeParams& params, 
   for (DecodeJob& job : jobs)
     if (job.input) ready.push_back(&job);
   if (ready.empty()) return;
-  LentCoders coders(pools().decoders, params, wanted, ready.size());
-  std::vector<HostBuffer> rooms(static_cast<std::size_t>(coders.size()));
-  run_jobs(ready.size(), coders.size(), [&](std::size_t item, int worker, const auto&) {
-    HostBuffer& room = rooms[static_cast<std::size_t>(worker)];
-    ready[item]->status =
-        guarded([&] { return decode_job(coders.at(worker).host(), room, *ready[item], format); });
+  const auto coders = take_coders(pools().decoders, params, wanted, ready.size());
+  std::vector<HostBuffer> rooms(coders.size());
+  run_jobs(ready.size(), coders.size(), [&](std::size_t item, std::size_t worker, const auto&) {
+    ready[item]->status = guarded(
+        [&] { return decode_job(coders[worker]->host(), rooms[worker], *ready[item], format); });
   });
   for (DecodeJob* job : ready)
     job->result = result_or_error(
         [&] { return job->status ? job->picture->object() : exception_of(job->status); });
 }
 
-/// The entries of an option that has one for each stream. Empty: it has one value for all.
-template <typename T>
-std::vector<T> entries_of(nb::handle option, bool is_list, const char* name,
-                          T (*parse)(nb::handle, const char*)) {
-  std::vector<T> entries;
-  if (is_list)
-    for (const nb::handle entry : option) entries.push_back(parse(entry, name));
-  return entries;
-}
-
-/// Bytes in a row, as a stream is.
-bool is_bytes(nb::handle object) {
-  Py_buffer view{};
-  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FULL_RO) != 0) {
-    PyErr_Clear();
-    return false;
-  }
-  const bool is_row = view.ndim <= 1 && view.itemsize == 1;
-  PyBuffer_Release(&view);
-  return is_row;
-}
-
 /// The letters of a name and the bytes of a stream would be items, too.
 void refuse_single(nb::handle streams) {
-  if (PyUnicode_Check(streams.ptr()) || nb::hasattr(streams, "__fspath__") || is_bytes(streams))
+  nb::ndarray<nb::ro, std::uint8_t, nb::ndim<1>> bytes;
+  if (nb::isinstance<nb::str>(streams) || nb::hasattr(streams, "__fspath__") ||
+      (PyObject_CheckBuffer(streams.ptr()) && nb::try_cast(streams, bytes, /*convert=*/false)))
     fail_type(
         "decode_batch() takes a list of streams or file names, and this is a single one: put it "
         "into a list, or call decode()");
@@ -274,8 +212,6 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
   const bool are_regions =
       nb::isinstance<nb::list>(region) &&
       (nb::len(region) == 0 || !nb::isinstance<nb::int_>(nb::object(region[0])));
-  const std::vector<int> scales = entries_of(scale, are_scales, "scale", parse_int);
-  const std::vector<Region> regions = entries_of(region, are_regions, "region", parse_region);
   DecodeParams params = decode_params(options);
   if (!are_scales) params.scale = parse_int(scale, "scale");
   if (!are_regions) params.region = parse_region(region, "region");
@@ -289,18 +225,17 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
       return nb::none();
     });
   }
-  if ((!scales.empty() && scales.size() != jobs.size()) ||
-      (!regions.empty() && regions.size() != jobs.size()))
+  if ((are_scales && nb::len(scale) != jobs.size()) ||
+      (are_regions && nb::len(region) != jobs.size()))
     fail_argument("a list of scale or region needs one entry for each of the ", jobs.size(),
                   " streams");
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].scale = scales.empty() ? params.scale : scales[i];
-    jobs[i].region = regions.empty() ? params.region : regions[i];
+    jobs[i].scale = are_scales ? parse_int(nb::object(scale[i]), "scale") : params.scale;
+    jobs[i].region = are_regions ? parse_region(nb::object(region[i]), "region") : params.region;
   }
   const int wanted = parse_int(workers, "workers");
   if (wants_device(to, params))
-    decode_batch_to_device(jobs, {pixels, stream_handle(stream, nb::none()), wanted}, params,
-                           stream);
+    decode_batch_to_device(jobs, pixels, params, wanted, stream_handle(stream, nb::none()), stream);
   else
     decode_host_jobs(jobs, params, pixels, wanted);
   return results_of(jobs);
@@ -318,8 +253,9 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
       std::min(static_cast<std::size_t>(workers), std::max<std::size_t>(items, 1)));
 }
 
-void run_jobs(std::size_t count, int workers, const Job& job, const std::function<void()>& stop) {
-  auto lent = thread_pools().take(workers);
+void run_jobs(std::size_t count, std::size_t workers, const Job& job,
+              const std::function<void()>& stop) {
+  const auto pool = pools().threads.take(static_cast<int>(workers));
   std::atomic<std::size_t> next{0};
   bool interrupted = false;
   {
@@ -338,47 +274,34 @@ void run_jobs(std::size_t count, int workers, const Job& job, const std::functio
     const std::function<void()> looks[] = {look, [] {}};  // signals are the calling thread's
     const auto work = [&](std::int64_t worker, int thread) {
       for (std::size_t item; (item = next.fetch_add(1)) < count;) {
-        job(item, static_cast<int>(worker), looks[thread == 0 ? 0 : 1]);
+        job(item, static_cast<std::size_t>(worker), looks[thread == 0 ? 0 : 1]);
         looks[thread == 0 ? 0 : 1]();
       }
     };
-    lent.coder->run(workers, work);
+    pool->run(static_cast<std::int64_t>(workers), work);
   }
-  thread_pools().give_back(std::move(lent));
   if (interrupted) throw nb::python_error();
 }
 
-void release_workers() { thread_pools().clear(); }
-
 BatchInput::BatchInput(nb::handle object) {
-  // All other questions together take a quarter of a microsecond, while the GPU has nothing to do.
-  if (PyBytes_CheckExact(object.ptr())) {
-    bytes_object_ = nb::borrow(object);
-    stream_ = {reinterpret_cast<const std::byte*>(PyBytes_AsString(object.ptr())),
-               static_cast<std::size_t>(PyBytes_Size(object.ptr()))};
-    return;
-  }
-  if (nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")) {
+  const bool is_bytes = PyBytes_CheckExact(object.ptr());  // JpegData asks no more of them
+  if (!is_bytes && (nb::isinstance<nb::str>(object) || nb::hasattr(object, "__fspath__")))
     path_ = encoded_path(object);
-    is_file_ = true;
-    return;
-  }
-  data_ = std::make_unique<JpegData>(object, 0, std::nullopt);
-  if (data_->device() != kHost) fail_argument("a batch takes streams in host memory");
-  stream_ = data_->bytes();
+  else
+    data_.emplace(object, std::nullopt, std::nullopt);
 }
 
 std::size_t BatchInput::likely_bytes() const {
-  if (!is_file_) return stream_.size();
+  if (data_) return data_->bytes().size();
   struct stat about {};
   return stat(path_.c_str(), &about) == 0 ? static_cast<std::size_t>(about.st_size) : 0;
 }
 
 Result<std::span<const std::byte>> BatchInput::bytes(HostBuffer& room) const {
-  if (is_file_) return read_file(path_, room);
-  if (!fills_room()) return stream_;
-  ZR_TRY(room.resize(stream_.size()));
-  std::memcpy(room.data(), stream_.data(), stream_.size());
+  if (!data_) return read_file(path_, room);
+  if (data_->is_stable()) return data_->bytes();
+  ZR_TRY(room.resize(data_->bytes().size()));
+  std::ranges::copy(data_->bytes(), room.data());
   return room.bytes();
 }
 

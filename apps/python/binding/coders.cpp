@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/coders.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-
 #include <span>
 
 #include "apps/python/binding/docs.hpp"
@@ -16,12 +13,7 @@ nb::bytes encode_once(nb::handle object, nb::handle format, nb::handle size, nb:
   const EncodeParams params = encode_params(options);
   const std::uintptr_t on = stream_handle(stream, object);
   const Image image = Image::from(object, image_hints(format, size), on);
-  auto lent = pools().encoders.take(params);
-  nb::bytes jpeg("");
-  Status status = lent.coder->encode(image, on, jpeg);
-  pools().encoders.give_back(std::move(lent));
-  check(std::move(status));
-  return jpeg;
+  return pools().encoders.take(params)->encode(image, on);
 }
 
 class PyEncoder : public PyCoder<Encoders, EncodeParams> {
@@ -33,9 +25,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const std::uintptr_t on = stream_handle(stream, object);
     const Image image = Image::from(object, image_hints(format, size), on);
     const Locked lock(made->mutex);
-    nb::bytes jpeg("");
-    check(made->coders.encode(image, on, jpeg));
-    return jpeg;
+    return made->coders.encode(image, on);
   }
 
   nb::object encode_into(nb::handle object, nb::handle out, nb::handle size_out, nb::handle format,
@@ -83,11 +73,7 @@ void check_target(int device, int data_device, const DecodeParams& params) {
   if (device == kHost && data_device != kHost)
     fail_argument("data is in the memory of a GPU, so the picture goes there too: use to='device'");
   if (device == kHost) return;
-  use_cuda();
-  if (params.backend == Backend::cpu)
-    fail_argument("the picture goes to a GPU, but device is 'cpu'");
-  if (params.backend == Backend::cuda && params.device != device)
-    fail_argument("out is on cuda:", device, ", but device is 'cuda:", params.device, "'");
+  check_device(params, device, "the decoded picture");
   if (data_device != kHost && data_device != device)
     fail_argument("data and out are on two devices");
 }
@@ -105,12 +91,10 @@ StreamInfo inspect_where_it_is(const JpegData& data, std::uintptr_t on,
   }));
 }
 
-/// Where a call puts its picture; reads the header for the size. Errors: those of inspect(),
-/// ArgumentError.
-/// `on` is the handle of the caller's `stream`.
-Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out, nb::handle to,
+/// Where a call puts its picture; reads the header for the size. `on` is the handle of the caller's
+/// `stream`. Errors: those of inspect(), ArgumentError.
+Picture make_target(const JpegData& data, PixelFormat format, nb::handle out, nb::handle to,
                     nb::handle stream, std::uintptr_t on, const DecodeParams& params) {
-  const PixelFormat format = parse_format(format_name);
   const int data_device = data.device();
   const StreamInfo found = inspect_where_it_is(data, on, params.limits);
   const ImageSize size =
@@ -129,23 +113,26 @@ Picture make_target(const JpegData& data, nb::handle format_name, nb::handle out
   return picture;
 }
 
-/// Where a stream is copied that another thread could write: the kernels read pinned memory.
-HostMemory copied_to(const DecodeParams& params) {
-  return params.backend == Backend::cuda ? HostMemory::pinned : HostMemory::pageable;
+/// Decodes by decode(jpeg, picture, on) and returns the arrays of the picture.
+template <typename Decode>
+nb::object decode_with(const DecodeParams& params, nb::handle data, nb::handle format,
+                       nb::handle out, nb::handle to, nb::handle stream, const Decode& decode) {
+  const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
+  // A stream that another thread could write is copied to where the kernels read it.
+  const bool is_cuda = params.backend == Backend::cuda;
+  const JpegData jpeg(data, on, is_cuda ? HostMemory::pinned : HostMemory::pageable);
+  Picture picture = make_target(jpeg, parse_format(format), out, to, stream, on, params);
+  decode(jpeg, picture, on);
+  return std::move(picture.object);
 }
 
 nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
                        nb::handle stream, const nb::kwargs& options) {
   const DecodeParams params = decode_params(options);
-  const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
-  const JpegData jpeg(data, on, copied_to(params));
-  Picture picture = make_target(jpeg, format, out, to, stream, on, params);
-  auto lent = pools().decoders.take(params);
-  lent.coder->select(params);
-  Result<DecodeReport> report = without_gil([&] { return lent.coder->decode(jpeg, picture, on); });
-  pools().decoders.give_back(std::move(lent));
-  value_of(std::move(report));
-  return std::move(picture.object);
+  return decode_with(params, data, format, out, to, stream, [&](const auto&... call) {
+    const auto coders = pools().decoders.take(params);
+    value_of(without_gil([&] { return coders->decode(params, call...); }));
+  });
 }
 
 /// A numpy array that has the values for its memory.
@@ -172,41 +159,32 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
   nb::object decode(nb::handle data, nb::handle format, nb::handle out, nb::handle to,
                     nb::handle stream) {
     const auto made = this->made();
-    const std::uintptr_t on = stream_handle(stream, out.is_none() ? data : out);
-    const JpegData jpeg(data, on, copied_to(params_));
-    Picture picture = make_target(jpeg, format, out, to, stream, on, params_);
-    report_ = value_of(without_gil([&] {
-      const std::lock_guard lock(made->mutex);
-      return made->coders.decode(jpeg, picture, on);
-    }));
-    return std::move(picture.object);
+    return decode_with(params_, data, format, out, to, stream, [&](const auto&... call) {
+      report_ = value_of(without_gil([&] {
+        const std::lock_guard lock(made->mutex);
+        return made->coders.decode(params_, call...);
+      }));
+    });
   }
 
-  nb::list decode_planes(nb::handle data) {
-    return decode_parts<ComponentPlane>(data, &Decoder::decode_planes);
-  }
-  nb::list decode_coefficients(nb::handle data) {
-    return decode_parts<ComponentCoefficients>(data, &Decoder::decode_coefficients);
-  }
-
-  nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }
-
- private:
-  template <typename Part, typename Call>
-  nb::list decode_parts(nb::handle data, Call call) {
+  /// `kCall` is a member of the library's Decoder.
+  template <typename Part, auto kCall>
+  nb::list decode_parts(nb::handle data) {
     const auto made = this->made();
     const JpegData jpeg(data);
-    jpeg.check_host();
     std::vector<Part> parts;
     report_ = value_of(without_gil([&] {
       const std::lock_guard lock(made->mutex);
-      return (made->coders.host().*call)(jpeg.bytes(), parts);
+      return (made->coders.host().*kCall)(jpeg.bytes(), parts);
     }));
     nb::list arrays;
     for (Part& part : parts) arrays.append(array_of(part));
     return arrays;
   }
 
+  nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }
+
+ private:
   std::optional<DecodeReport> report_;
 };
 
@@ -271,10 +249,11 @@ void bind_coders(nb::module_& module) {
                    "Optional[str] = None, stream: Stream = None) -> Any"),
            "Decodes a stream; see zerorun.decode().")
       .def(
-          "decode_planes", &PyDecoder::decode_planes, "data"_a.none(),
-          nb::sig("def decode_planes(self, data: Data) -> list[Any]"),
+          "decode_planes", &PyDecoder::decode_parts<ComponentPlane, &Decoder::decode_planes>,
+          "data"_a.none(), nb::sig("def decode_planes(self, data: Data) -> list[Any]"),
           "Every component as stored, in the order of the header: arrays (height, width) of uint8.")
-      .def("decode_coefficients", &PyDecoder::decode_coefficients, "data"_a,
+      .def("decode_coefficients",
+           &PyDecoder::decode_parts<ComponentCoefficients, &Decoder::decode_coefficients>, "data"_a,
            nb::sig("def decode_coefficients(self, data: Data) -> list[Any]"),
            "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each "
            "block in row order.")

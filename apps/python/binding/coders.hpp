@@ -13,10 +13,10 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "apps/python/binding/device.hpp"
 #include "apps/python/binding/options.hpp"
+#include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::python {
@@ -28,141 +28,107 @@ Coder make_coder(Params params) {
   return value_of(Coder::create(params));
 }
 
-/// Encoders of one set of options: for host memory, and for each GPU that has had a picture.
-class Encoders {
- public:
-  explicit Encoders(const EncodeParams& params) : params_(params) {}
+/// Errors: ArgumentError where coders of these parameters do not use the GPU on which `what` is.
+template <typename Params>
+void check_device(const Params& params, int device, const char* what) {
+  use_cuda();
+  if (params.backend == Backend::cpu)
+    fail_argument(what, " is in the memory of a GPU, but device is 'cpu'");
+  if (params.backend == Backend::cuda && params.device != device)
+    fail_argument(what, " is on cuda:", device, ", but device is 'cuda:", params.device, "'");
+}
 
-  /// Makes the encoder at the first call. Needs no GIL.
-  Encoder& host() {
-    if (!host_) {
-      host_ = make_coder<Encoder>(params_);
-      stream = HostBuffer(preferred_memory(host_->backend()));
-    }
+/// Coders of one set of options: for host memory, and for each GPU that has had a picture. They are
+/// made at the first call. Needs no GIL.
+template <typename Coder, typename Params, typename OnDevice>
+class Coders {
+ public:
+  explicit Coders(const Params& params) : params_(params) {}
+
+  Coder& host() {
+    if (!host_) host_ = make_coder<Coder>(params_);
     return *host_;
   }
+  Backend backend() { return host().backend(); }
+
+ protected:
+  OnDevice& made_on(int device) {
+    OnDevice& found = on_device_[device];
+    if (!found) found = device_coder(params_, device);
+    return found;
+  }
+
+  Params params_;
+  std::optional<Coder> host_;
+  std::map<int, OnDevice> on_device_;
+};
+
+class Encoders : public Coders<Encoder, EncodeParams, std::unique_ptr<DeviceEncoding>> {
+ public:
+  using Coders::Coders;
+
   /// Errors: ArgumentError for another device than the encoder's.
-  DeviceEncodeBox& on_device(int device) {
-    use_cuda();
-    if (params_.backend == Backend::cpu)
-      fail_argument("image is in the memory of a GPU, but device is 'cpu'");
-    if (params_.backend == Backend::cuda && params_.device != device)
-      fail_argument("image is on cuda:", device, ", but device is 'cuda:", params_.device, "'");
-    auto& box = on_device_[device];
-    if (!box) box = DeviceEncodeBox::make(params_, device);
-    return *box;
+  DeviceEncoding& on_device(int device) {
+    check_device(params_, device, "image");
+    return *made_on(device);
   }
   /// Encodes into `stream`. Needs no GIL.
   Status encode_host(const Image& image) {
-    Encoder& encoder = host();
-    return encoder.encode(image.view, stream).status();
+    const HostMemory best = preferred_memory(backend());
+    if (stream.memory() != best) stream = HostBuffer(best);
+    return host().encode(image.view, stream).status();
   }
-  /// Errors of a picture in host memory are returned, all others thrown.
-  Status encode(const Image& image, std::uintptr_t on, nb::bytes& jpeg) {
-    if (image.device() != kHost) {
-      jpeg = on_device(image.device()).encode(image, on);
-      return Status::ok();
-    }
-    Status status = without_gil([&] { return encode_host(image); });
-    if (status) jpeg = stream_object(stream.bytes(), backend() == Backend::cuda);
-    return status;
+  nb::bytes encode(const Image& image, std::uintptr_t on) {
+    if (image.device() != kHost) return on_device(image.device()).encode(image, on);
+    check(without_gil([&] { return encode_host(image); }));
+    return stream_object(stream.bytes(), backend() == Backend::cuda);
   }
   void set_quality(int quality) {
     check(host().set_quality(quality));
     params_.quality = quality;
     on_device_.clear();
   }
-  Backend backend() { return host().backend(); }
 
   HostBuffer stream;  ///< of encode_host(); read faster than new memory
-
- private:
-  EncodeParams params_;
-  std::optional<Encoder> host_;
-  std::map<int, std::unique_ptr<DeviceEncodeBox>> on_device_;
 };
 
-class Decoders {
+class Decoders : public Coders<Decoder, DecodeParams, DeviceDecode> {
  public:
-  explicit Decoders(const DecodeParams& params) : params_(params) {}
+  using Coders::Coders;
 
-  Decoder& host() {
-    if (!host_) host_ = make_coder<Decoder>(params_);
-    return *host_;
+  /// The part of the picture that `part` tells, at its scale. Needs no GIL.
+  Result<DecodeReport> decode(const DecodeParams& part, const JpegData& jpeg, const Picture& to,
+                              std::uintptr_t on) {
+    if (to.device != kHost) return made_on(to.device)(jpeg, part, to.view, on);
+    ZR_TRY(host().select(part.scale, part.region));
+    return host().decode(jpeg.bytes(), to.view);
   }
-  /// For the pictures from here on.
-  void select(const DecodeParams& params) {
-    params_.scale = params.scale;
-    params_.region = params.region;
-  }
-  /// Needs no GIL.
-  Result<DecodeReport> decode(const JpegData& jpeg, const Picture& to, std::uintptr_t on) {
-    if (to.device == kHost) {
-      ZR_TRY(host().select(params_.scale, params_.region));
-      return host().decode(jpeg.bytes(), to.view);
-    }
-    auto& box = on_device_[to.device];
-    if (!box) box = DeviceDecodeBox::make(params_, to.device);
-    ZR_TRY(box->select(params_.scale, params_.region));
-    return box->decode(jpeg, to.view, on);
-  }
-  Backend backend() { return host().backend(); }
-
- private:
-  DecodeParams params_;
-  std::optional<Decoder> host_;
-  std::map<int, std::unique_ptr<DeviceDecodeBox>> on_device_;
 };
 
-/// True if what was made with one serves for the other. Every call of a decoder selects its scale
-/// and region.
-inline bool serves(int threads, int wanted) { return threads >= wanted; }
-inline bool serves(const EncodeParams& made, const EncodeParams& wanted) { return made == wanted; }
-inline bool serves(const DecodeParams& made, DecodeParams wanted) {
-  wanted.scale = made.scale;
-  wanted.region = made.region;
-  return made == wanted;
+/// Every call of a decoder selects its scale and region.
+template <>
+inline bool serves(const DecodeParams& made, const DecodeParams& wanted) {
+  DecodeParams selected = wanted;
+  selected.scale = made.scale;
+  selected.region = made.region;
+  return made == selected;
+}
+template <>
+inline bool serves(const int& threads, const int& wanted) {
+  return threads >= wanted;
 }
 
-/// Coders that are kept for the next call with the same options: making one takes longer than a
-/// small picture, and its memory and threads can be used again. One for each process
-/// (of_this_process()); call all members with the GIL held.
-template <typename Coder, typename Params, std::size_t kMostIdle>
-class CoderPool {
- public:
-  /// A coder for these parameters; no other call has it until it comes back.
-  struct Lent {
-    Params params;
-    std::unique_ptr<Coder> coder;
-  };
-
-  Lent take(const Params& params) {
-    for (std::size_t i = idle_.size(); i-- > 0;) {
-      if (!serves(idle_[i].params, params)) continue;
-      Lent found = std::move(idle_[i]);
-      idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
-      return found;
-    }
-    return {params, std::make_unique<Coder>(params)};
-  }
-
-  void give_back(Lent lent) {
-    idle_.push_back(std::move(lent));
-    if (idle_.size() > kMostIdle) idle_.erase(idle_.begin());
-  }
-
-  void clear() { idle_.clear(); }
-
- private:
-  std::vector<Lent> idle_;
-};
-
+/// What is kept for the next call: making a coder takes longer than a small picture, and its memory
+/// and threads can be used again.
 struct Pools {
   /// A coder keeps the memory of the largest picture it saw: about 40 MB for 4K.
-  CoderPool<Encoders, EncodeParams, 16> encoders;
-  CoderPool<Decoders, DecodeParams, 16> decoders;
+  Pool<Encoders, EncodeParams, 16> encoders;
+  Pool<Decoders, DecodeParams, 16> decoders;
   /// For batches on a GPU: each keeps up to 128 MiB of device and 112 MiB of pinned memory.
-  CoderPool<Encoders, EncodeParams, 4> batch_encoders;
+  Pool<Encoders, EncodeParams, 4> batch_encoders;
+  /// Of batches, by their number: starting 16 of them takes as long as decoding 20 small pictures
+  /// on a GPU.
+  Pool<ThreadPool, int, 4> threads;
 };
 inline Pools& pools() { return of_this_process<Pools>(); }
 
@@ -175,7 +141,7 @@ class PyCoder {
   std::string backend() { return std::string(name(made()->coders.backend())); }
   /// A call of another thread that is under way still ends well.
   void close() {
-    made_ = ForkBound<Made>();
+    made_ = {};
     closed_ = true;
   }
 
@@ -192,7 +158,7 @@ class PyCoder {
     constexpr bool kEncodes = std::is_same_v<Params, EncodeParams>;
     if (closed_)
       fail(Errc::already_finished, kEncodes ? "the encoder is closed" : "the decoder is closed");
-    if (!made_.get()) made_ = ForkBound<Made>(std::make_shared<Made>(params_));
+    if (!made_.get()) made_ = ForkBound(std::make_unique<Made>(params_));
     return made_.get();
   }
 
@@ -219,28 +185,26 @@ void bind_context(nb::class_<Class>& type) {
 /// without it and must not throw. A job that takes long calls look() now and then, for signals.
 /// Errors: what a signal's handler raises, after `stop` was called and the jobs under way have
 /// ended.
-using Job = std::function<void(std::size_t item, int worker, const std::function<void()>& look)>;
+using Job =
+    std::function<void(std::size_t item, std::size_t worker, const std::function<void()>& look)>;
 void run_jobs(
-    std::size_t count, int workers, const Job& job, const std::function<void()>& stop = [] {});
-
-/// Ends the threads that are kept for the next batch. With the GIL held.
-void release_workers();
+    std::size_t count, std::size_t workers, const Job& job,
+    const std::function<void()>& stop = [] {});
 
 /// The caller's number, or one for each core (CPU) or as many as keep a GPU busy (CUDA).
 int worker_count(int wanted, bool is_cuda, std::size_t items);
 
-/// An item to decode: a stream in memory, or the name of a file that holds one. Made and destroyed
-/// with the GIL held.
+/// An item to decode: a stream in host memory, or the name of a file that holds one. Made and
+/// destroyed with the GIL held.
 class BatchInput {
  public:
   /// Takes a str or an os.PathLike as the name of a file, and all else as JpegData does. Errors:
-  /// those of JpegData; ArgumentError for a stream in device memory; ValueError for a name that no
-  /// file can have.
+  /// those of JpegData; ValueError for a name that no file can have.
   explicit BatchInput(nb::handle object);
 
   /// Whether bytes() puts the stream into its argument: that of a file, and one that another thread
   /// could write.
-  bool fills_room() const { return is_file_ || (data_ && !data_->is_stable()); }
+  bool fills_room() const { return !data_ || !data_->is_stable(); }
   /// The size of the stream, for planning alone; 0 for a file that cannot be asked.
   std::size_t likely_bytes() const;
   /// The stream, which lives as long as this object and `room`. Needs no GIL. Errors: open_failed,
@@ -248,10 +212,7 @@ class BatchInput {
   Result<std::span<const std::byte>> bytes(HostBuffer& room) const;
 
  private:
-  nb::object bytes_object_;  ///< keeps a stream of the class bytes, which never changes
-  std::span<const std::byte> stream_;
-  std::unique_ptr<JpegData> data_;  ///< keeps every other stream
-  bool is_file_ = false;
+  std::optional<JpegData> data_;  ///< unset: the stream is in the file
   std::string path_;
 };
 

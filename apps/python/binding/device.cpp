@@ -2,8 +2,6 @@
 #include "apps/python/binding/device.hpp"
 
 #include <cuda_runtime_api.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "apps/python/binding/coders.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
 #include "zerorun/cuda.hpp"
 
@@ -30,6 +29,17 @@ Status cuda_status(cudaError_t error, const char* call) {
   const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
   return Status(code, std::string(call) + ": " + cudaGetErrorString(error));
 }
+
+/// The parameters for a coder of the device.
+template <typename Params>
+Params params_on(Params params, int device) {
+  params.backend = Backend::cuda;
+  params.device = device;
+  return params;
+}
+
+/// The Status of a call of CUDA.
+#define ZR_CUDA(call, ...) cuda_status(call(__VA_ARGS__), #call)
 
 /// Makes a device the thread's current one, and the old one again.
 class OnDevice {
@@ -55,11 +65,9 @@ Status order_streams(std::uintptr_t first, std::uintptr_t second, int device) {
   if (first == second) return Status::ok();
   const OnDevice current(device);
   cudaEvent_t event = nullptr;
-  ZR_TRY(cuda_status(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
-                     "cudaEventCreateWithFlags"));
-  Status status = cuda_status(cudaEventRecord(event, stream_of(first)), "cudaEventRecord");
-  if (status)
-    status = cuda_status(cudaStreamWaitEvent(stream_of(second), event, 0), "cudaStreamWaitEvent");
+  ZR_TRY(ZR_CUDA(cudaEventCreateWithFlags, &event, cudaEventDisableTiming));
+  Status status = ZR_CUDA(cudaEventRecord, event, stream_of(first));
+  if (status) status = ZR_CUDA(cudaStreamWaitEvent, stream_of(second), event, 0);
   (void)cudaEventDestroy(event);  // CUDA keeps it until the wait is over
   return status;
 }
@@ -68,9 +76,8 @@ Status order_streams(std::uintptr_t first, std::uintptr_t second, int device) {
 Status copy_to_host(void* to, const void* from, std::size_t bytes, int device,
                     std::uintptr_t stream) {
   const OnDevice current(device);
-  ZR_TRY(cuda_status(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_of(stream)),
-                     "cudaMemcpyAsync"));
-  return cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize");
+  ZR_TRY(ZR_CUDA(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToHost, stream_of(stream)));
+  return ZR_CUDA(cudaStreamSynchronize, stream_of(stream));
 }
 
 /// Device memory that arrays have dropped, by its bytes, for the next arrays: from CUDA's pool one
@@ -143,10 +150,9 @@ Result<MemoryPool*> pool_of(int device) {
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = device;
   cudaMemPool_t pool = nullptr;
-  ZR_TRY(cuda_status(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate"));
+  ZR_TRY(ZR_CUDA(cudaMemPoolCreate, &pool, &properties));
   std::uint64_t keep = UINT64_MAX;
-  ZR_TRY(cuda_status(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
-                     "cudaMemPoolSetAttribute"));
+  ZR_TRY(ZR_CUDA(cudaMemPoolSetAttribute, pool, cudaMemPoolAttrReleaseThreshold, &keep));
   found.pool = pool;
   return &found;
 }
@@ -175,12 +181,8 @@ Result<std::shared_ptr<DeviceBlock>> allocate_block(std::size_t bytes, int devic
                                                     std::uintptr_t stream, KeptMemory* kept) {
   const OnDevice current(device);
   ZR_LET(pool, pool_of(device));
-  auto block = std::make_shared<DeviceBlock>();
-  block->pool = pool;
-  block->bytes = bytes;
-  block->device = device;
-  block->stream = stream;
-  block->generation = fork_generation();
+  const std::shared_ptr<DeviceBlock> block(
+      new DeviceBlock{nullptr, bytes, pool, device, stream, fork_generation(), nullptr});
   if (kept != nullptr) block->data = kept->take(block->bytes, stream_of(stream));
   if (block->data != nullptr) return block;
   const auto allocate = [&] {
@@ -205,43 +207,34 @@ struct DeviceArray {
   PlaneShape shape;
 };
 
-/// The planes of a picture in one block, each at a multiple of 256 bytes.
+/// The planes of a picture in one block, each at a multiple of 256 bytes as cudaMalloc() has it.
 struct DevicePlanes {
-  DevicePlanes(PixelFormat format, int width, int height) {
-    constexpr std::size_t kAlignment = 256;  // as cudaMalloc()
-    view = {format, width, height, {}, {}};
-    for (int p = 0; p < plane_count(format); ++p) {
-      offsets[static_cast<std::size_t>(p)] = bytes;
-      const std::size_t plane = plane_shape(format, p, width, height).bytes();
-      bytes += (plane + kAlignment - 1) / kAlignment * kAlignment;
-    }
-  }
   /// Needs no GIL. Errors: out_of_memory, device_failure.
-  Status allocate(int device, std::uintptr_t stream, KeptMemory* kept) {
-    Result<std::shared_ptr<DeviceBlock>> memory = allocate_block(bytes, device, stream, kept);
-    if (!memory) return memory.status();
-    block = *memory;
-    for (int i = 0; i < plane_count(view.format); ++i) {
-      const auto p = static_cast<std::size_t>(i);
-      view.data[p] = static_cast<std::uint8_t*>(block->data) + offsets[p];
-      view.stride_bytes[p] =
-          static_cast<std::ptrdiff_t>(plane_row_bytes(view.format, i, view.width));
+  static Result<DevicePlanes> make(PixelFormat format, int width, int height, int device,
+                                   std::uintptr_t stream, KeptMemory* kept) {
+    DevicePlanes made{{format, width, height, {}, {}}, nullptr};
+    place_planes(made.view, nullptr, 1);  // for the strides
+    const auto planes = static_cast<std::size_t>(plane_count(format));
+    std::array<std::size_t, 4> at{};
+    for (std::size_t p = 0; p < planes; ++p) {
+      const PlaneShape shape = plane_shape(format, static_cast<int>(p), width, height);
+      at[p + 1] = round_up(at[p] + shape.bytes(), std::size_t{256});
     }
-    return Status::ok();
+    ZR_LET(block, allocate_block(at[planes], device, stream, kept));
+    made.block = block;
+    for (std::size_t p = 0; p < planes; ++p)
+      made.view.data[p] = static_cast<std::uint8_t*>(block->data) + at[p];
+    return made;
   }
 
   /// An array, or a tuple of them. Needs the GIL.
   nb::object object() const {
-    nb::list planes;
-    for (int p = 0; p < plane_count(view.format); ++p)
-      planes.append(DeviceArray{block, view.data[static_cast<std::size_t>(p)],
-                                plane_shape(view.format, p, view.width, view.height)});
-    return picture_of(planes);
+    return picture_of(view, [&](std::uint8_t* data, const PlaneShape& shape) {
+      return nb::cast(DeviceArray{block, data, shape});
+    });
   }
 
-  FrameView view;  ///< without memory before allocate()
-  std::array<std::size_t, 3> offsets{};
-  std::size_t bytes = 0;
+  FrameView view;
   std::shared_ptr<DeviceBlock> block;
 };
 
@@ -252,18 +245,12 @@ torch.from_dlpack(array), cupy.asarray(array) and jax.dlpack.from_dlpack(array) 
 copy; numpy() copies it to the host. Its memory belongs to the stream of the call that made it:
 use the array on that stream, or keep it until other streams have done with it.)";
 
-nb::tuple shape_of(const DeviceArray& array) {
-  const PlaneShape& s = array.shape;
-  if (s.channels == 1) return nb::make_tuple(s.rows, s.columns);
-  return nb::make_tuple(s.rows, s.columns, s.channels);
-}
-
 /// The default stream has the number 1 in both protocols.
 std::uintptr_t public_stream(std::uintptr_t stream) { return stream == 0 ? 1 : stream; }
 
 nb::dict cuda_interface(const DeviceArray& array) {
   nb::dict description;
-  description["shape"] = shape_of(array);
+  description["shape"] = array.shape.tuple();
   description["typestr"] = "|u1";
   description["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data), false);
   description["strides"] = nb::none();
@@ -302,11 +289,8 @@ std::string device_name(const DeviceArray& array) {
 /// Memory for a stream at the first try. Photos at quality 90 take a sixth of their RGB bytes; a
 /// stream that needs more is coded again.
 std::size_t likely_bytes(const ConstFrameView& frame) {
-  std::size_t bytes = 0;
-  for (int p = 0; p < plane_count(frame.format); ++p)
-    bytes += plane_row_bytes(frame.format, p, frame.width) *
-             static_cast<std::size_t>(plane_rows(frame.format, p, frame.height));
-  return (bytes / 2 + 65536 + 63) / 64 * 64;
+  FrameView tight{frame.format, frame.width, frame.height, {}, {}};
+  return round_up(place_planes(tight, nullptr, 1) / 2 + 65536, std::size_t{64});
 }
 
 cudaPointerAttributes attributes_of(const void* address, const std::string& name) {
@@ -325,11 +309,7 @@ void check_writable(const Array& array, const char* name) {
   if (!array.writable || !array.is_flat())
     fail_argument(name, " must be writable bytes one after another");
   if (array.shape[0] == 0) fail_argument(name, " is empty");
-  if (array.device != kHost) return;
-  cudaPointerAttributes attributes{};
-  const cudaError_t error = cudaPointerGetAttributes(&attributes, array.data);
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  if (error != cudaSuccess || attributes.type != cudaMemoryTypeHost)
+  if (array.device == kHost && attributes_of(array.data, name).type != cudaMemoryTypeHost)
     fail_argument(name, " must be on the GPU or in pinned memory, which the GPU can write");
 }
 
@@ -342,17 +322,16 @@ Status size_not_reached(const SizeGoal& goal) {
                     " bytes that were asked for; ask for more, or scale the picture down");
 }
 
-class EncodeBox final : public DeviceEncodeBox {
+class Encoding final : public DeviceEncoding {
  public:
-  EncodeBox(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
+  Encoding(DeviceEncoder encoder, int device) : encoder_(std::move(encoder)), device_(device) {}
 
   nb::bytes encode(const Image& image, std::uintptr_t stream) override {
     order_after(image.arrays, stream);
-    if (is_large(image.view)) {
-      std::vector<nb::object> results(1);
-      to_bytes({&image.view, 1}, stream, Signals::leave, results);
-      if (!results[0].is_valid()) fail(size_not_reached(encoder_.params().size));
-      return nb::borrow<nb::bytes>(results[0]);
+    if (std::int64_t{image.view.width} * image.view.height >= kLargePixels) {
+      const nb::object result = to_bytes({&image.view, 1}, stream, Signals::leave)[0];
+      if (!result.is_valid()) fail(size_not_reached(encoder_.params().size));
+      return nb::borrow<nb::bytes>(result);
     }
     const std::size_t size = value_of(without_gil([&] { return run(image.view, stream); }));
     return stream_object({out_.data(), size}, true);
@@ -375,13 +354,12 @@ class EncodeBox final : public DeviceEncodeBox {
 
   std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                        std::uintptr_t stream) override {
-    std::vector<nb::object> results(images.size());
     std::vector<ConstFrameView> frames;
     for (const Image* image : images) {
       order_after(image->arrays, stream);
       frames.push_back(image->view);
     }
-    to_bytes(frames, stream, Signals::handle, results);
+    std::vector<nb::object> results = to_bytes(frames, stream, Signals::handle);
     for (nb::object& result : results)
       if (!result.is_valid()) result = exception_of(size_not_reached(encoder_.params().size));
     return results;
@@ -392,16 +370,13 @@ class EncodeBox final : public DeviceEncodeBox {
   /// kernels write a smaller one to pinned memory themselves, which saves the host a wait.
   static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
 
-  static bool is_large(const ConstFrameView& frame) {
-    return std::int64_t{frame.width} * frame.height >= kLargePixels;
-  }
-
   /// A handler of a signal may use the object that calls: with a lock it would wait for itself.
   enum class Signals { handle, leave };
 
   /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
-  void to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream, Signals signals,
-                std::vector<nb::object>& results) {
+  std::vector<nb::object> to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream,
+                                   Signals signals) {
+    std::vector<nb::object> results(frames.size());
     bool raised = false;
     Status status;
     {
@@ -420,6 +395,7 @@ class EncodeBox final : public DeviceEncodeBox {
     check(std::move(status));
     for (const nb::object& result : results)
       if (result.is_valid()) given_streams().keep(result);
+    return results;
   }
 
   /// Nobody else has the objects, so that they may be filled without the GIL. False: an error of
@@ -444,7 +420,7 @@ class EncodeBox final : public DeviceEncodeBox {
       ZR_TRY(sizes_.resize(sizeof(std::size_t)));
       auto* written = reinterpret_cast<std::size_t*>(sizes_.data());
       ZR_TRY(encoder_.encode(frame, out_.data(), capacity, written, stream_of(stream)));
-      ZR_TRY(cuda_status(cudaStreamSynchronize(stream_of(stream)), "cudaStreamSynchronize"));
+      ZR_TRY(ZR_CUDA(cudaStreamSynchronize, stream_of(stream)));
       const std::size_t size = *written;
       if (size == 0) return size_not_reached(encoder_.params().size);
       if (size <= capacity) return size;
@@ -457,33 +433,6 @@ class EncodeBox final : public DeviceEncodeBox {
   HostBuffer out_{HostMemory::pinned};
   HostBuffer sizes_{HostMemory::pinned};
 };
-
-class DecodeBox final : public DeviceDecodeBox {
- public:
-  DecodeBox(DeviceDecoder decoder, int device) : decoder_(std::move(decoder)), device_(device) {}
-
-  Status select(int scale, const Region& region) override { return decoder_.select(scale, region); }
-  Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
-                              std::uintptr_t stream) override {
-    const OnDevice current(device_);
-    const std::span<const std::byte> bytes = data.bytes();
-    if (data.device() == kHost) return decoder_.decode(bytes, out, stream_of(stream));
-    return decoder_.decode_device(bytes.data(), bytes.size(), out, stream_of(stream));
-  }
-
- private:
-  DeviceDecoder decoder_;
-  int device_;
-};
-
-/// A coder of the library for the device.
-template <typename Coder, typename Params>
-Coder make_on(Params params, int device) {
-  use_cuda();
-  params.backend = Backend::cuda;
-  params.device = device;
-  return value_of(Coder::create(params));
-}
 
 /// A stream of a batch, and what becomes of it.
 struct DeviceJob {
@@ -500,29 +449,30 @@ struct DeviceJob {
 class DeviceJobs {
  public:
   /// `jobs` outlives the object.
-  explicit DeviceJobs(std::vector<DeviceJob>& jobs) : end_(jobs.size()) {
+  explicit DeviceJobs(std::vector<DeviceJob>& jobs) {
     for (DeviceJob& job : jobs) order_.push_back(&job);
-    std::stable_sort(order_.begin(), order_.end(), [](const DeviceJob* a, const DeviceJob* b) {
-      return a->likely_bytes > b->likely_bytes;
-    });
+    std::ranges::stable_sort(order_, std::greater(), &DeviceJob::likely_bytes);
+    left_ = order_;
   }
 
   /// The longest or the shortest. Null: all are taken, or stop() was called.
   DeviceJob* take(bool longest) {
     const std::lock_guard lock(mutex_);
-    if (begin_ == end_) return nullptr;
-    return longest ? order_[begin_++] : order_[--end_];
+    if (left_.empty()) return nullptr;
+    DeviceJob* const job = longest ? left_.front() : left_.back();
+    left_ = left_.subspan(longest ? 1 : 0, left_.size() - 1);
+    return job;
   }
 
   void stop() {
     const std::lock_guard lock(mutex_);
-    begin_ = end_;
+    left_ = {};
   }
 
  private:
   std::vector<DeviceJob*> order_;
   std::mutex mutex_;
-  std::size_t begin_ = 0, end_;
+  std::span<DeviceJob*> left_;
 };
 
 /// A decoder with a stream of its own. While the GPU decodes one image of a lane, its thread makes
@@ -532,10 +482,8 @@ class Lane {
   /// Errors: those of DeviceDecoder::create(), device_failure.
   explicit Lane(const DecodeParams& params)
       : decoder_(value_of(DeviceDecoder::create(params))), device_(params.device) {
-    check(cuda_status(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                      "cudaStreamCreateWithFlags"));
-    check(cuda_status(cudaEventCreateWithFlags(&ended_, cudaEventDisableTiming),
-                      "cudaEventCreateWithFlags"));
+    check(ZR_CUDA(cudaStreamCreateWithFlags, &stream_, cudaStreamNonBlocking));
+    check(ZR_CUDA(cudaEventCreateWithFlags, &ended_, cudaEventDisableTiming));
   }
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -553,9 +501,7 @@ class Lane {
   void decode(DeviceJobs& jobs, bool longest, PixelFormat format, KeptMemory* kept,
               cudaEvent_t dropped, const std::function<void()>& look) {
     const OnDevice here(device_);
-    if (dropped == nullptr ||
-        !cuda_status(cudaStreamWaitEvent(stream_, dropped, 0), "cudaStreamWaitEvent"))
-      kept = nullptr;
+    if (dropped == nullptr || !ZR_CUDA(cudaStreamWaitEvent, stream_, dropped, 0)) kept = nullptr;
     DeviceJob* next = nullptr;
     for (DeviceJob* job = jobs.take(false); job != nullptr; job = std::exchange(next, nullptr)) {
       // The first one, and one behind an image that failed before the GPU had work.
@@ -578,14 +524,14 @@ class Lane {
 
   /// An event behind what is on `stream` now, until end_before().
   cudaEvent_t mark(std::uintptr_t stream) {
-    check(cuda_status(cudaEventRecord(ended_, stream_of(stream)), "cudaEventRecord"));
+    check(ZR_CUDA(cudaEventRecord, ended_, stream_of(stream)));
     return ended_;
   }
 
   /// What is enqueued on `stream` from now on waits for the images.
   Status end_before(std::uintptr_t stream) {
-    ZR_TRY(cuda_status(cudaEventRecord(ended_, stream_), "cudaEventRecord"));
-    return cuda_status(cudaStreamWaitEvent(stream_of(stream), ended_, 0), "cudaStreamWaitEvent");
+    ZR_TRY(ZR_CUDA(cudaEventRecord, ended_, stream_));
+    return ZR_CUDA(cudaStreamWaitEvent, stream_of(stream), ended_, 0);
   }
 
  private:
@@ -604,8 +550,9 @@ class Lane {
     ZR_LET(info, inspect(jpeg, decoder_.params().limits));
     most_bytes_ = std::max(most_bytes_, jpeg.size());
     ZR_LET(size, decoded_size(info.width, info.height, job.job->scale, job.job->region));
-    job.planes.emplace(format, size.width, size.height);
-    ZR_TRY(job.planes->allocate(device_, reinterpret_cast<std::uintptr_t>(stream_), kept));
+    ZR_LET(planes, DevicePlanes::make(format, size.width, size.height, device_,
+                                      reinterpret_cast<std::uintptr_t>(stream_), kept));
+    job.planes = std::move(planes);
     job.jpeg = jpeg;
     if (ahead && !input.fills_room() && room.resize(jpeg.size())) {
       std::memcpy(room.data(), jpeg.data(), jpeg.size());
@@ -625,19 +572,8 @@ class Lane {
 };
 
 /// More than the automatic number: making lanes takes longer than what they do in a call.
-using LanePool = CoderPool<Lane, DecodeParams, 64>;
+using LanePool = Pool<Lane, DecodeParams, 64>;
 LanePool& lane_pool() { return of_this_process<LanePool>(); }
-
-/// The lane with the most memory first: it gets the longest stream. Memory that grows makes all
-/// lanes wait for the device.
-std::vector<LanePool::Lent> take_lanes(const DecodeParams& params, int count) {
-  std::vector<LanePool::Lent> lanes;
-  for (int i = 0; i < count; ++i) lanes.push_back(lane_pool().take(params));
-  std::stable_sort(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) {
-    return a.coder->most_bytes() > b.coder->most_bytes();
-  });
-  return lanes;
-}
 
 int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
   std::size_t bytes = 0;
@@ -650,21 +586,30 @@ int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
 
 }  // namespace
 
-std::unique_ptr<DeviceEncodeBox> DeviceEncodeBox::make(EncodeParams params, int device) {
-  return std::make_unique<EncodeBox>(make_on<DeviceEncoder>(std::move(params), device), device);
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device) {
+  return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params_on(params, device)), device);
 }
 
-std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams params, int device) {
-  return std::make_unique<DecodeBox>(make_on<DeviceDecoder>(params, device), device);
+DeviceDecode device_coder(const DecodeParams& params, int device) {
+  const auto decoder =
+      std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params_on(params, device)));
+  return [decoder, device](const JpegData& data, const DecodeParams& part, const FrameView& out,
+                           std::uintptr_t stream) -> Result<DecodeReport> {
+    const OnDevice current(device);
+    const std::span<const std::byte> bytes = data.bytes();
+    ZR_TRY(decoder->select(part.scale, part.region));
+    if (data.device() == kHost) return decoder->decode(bytes, out, stream_of(stream));
+    return decoder->decode_device(bytes.data(), bytes.size(), out, stream_of(stream));
+  };
 }
 
 Picture new_device_picture(PixelFormat format, int width, int height, int device,
                            std::uintptr_t stream, nb::handle stream_owner) {
   use_cuda();
   check(resolve_backend(Backend::cuda, device).status());
-  DevicePlanes planes(format, width, height);
-  check(planes.allocate(device, stream, stream == 0 ? &value_of(pool_of(device))->kept : nullptr));
-  if (!stream_owner.is_none()) planes.block->stream_owner = owner_of(nb::borrow(stream_owner));
+  KeptMemory* kept = stream == 0 ? &value_of(pool_of(device))->kept : nullptr;
+  const auto planes = value_of(DevicePlanes::make(format, width, height, device, stream, kept));
+  planes.block->stream_owner = owner_of(stream_owner);
   return {planes.object(), {}, planes.view, device};
 }
 
@@ -687,9 +632,8 @@ int device_of_memory(const void* first, const void* last, const std::string& nam
 
 std::uintptr_t stream_handle(nb::handle stream, nb::handle object) {
   nb::handle first = object;
-  const bool is_sequence = nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
   if (stream.is_none()) {
-    if (is_sequence && nb::len(object) > 0) first = nb::object(object[0]);
+    if (is_sequence(object) && nb::len(object) > 0) first = nb::object(object[0]);
     if (first.is_none() || PyObject_CheckBuffer(first.ptr())) return 0;
     if (const auto current = current_stream_of(first)) return *current;
   }
@@ -707,21 +651,25 @@ std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count,
   return bytes;
 }
 
-void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batch,
-                            DecodeParams params, nb::handle stream_owner) {
+void decode_batch_to_device(std::vector<DecodeJob>& all, PixelFormat format, DecodeParams params,
+                            int workers, std::uintptr_t stream, nb::handle stream_owner) {
   use_cuda();
   params.backend = Backend::cuda;
   check(resolve_backend(params.backend, params.device).status());
   const OnDevice current(params.device);
   // The blocks of failed jobs are freed on the lanes' streams, so the lanes live longer.
-  std::vector<LanePool::Lent> lanes;
+  std::vector<std::shared_ptr<Lane>> lanes;
   std::vector<DeviceJob> jobs = without_gil([&] {  // asking for the sizes of files may take a while
     std::vector<DeviceJob> found;
     for (DecodeJob& job : all)
       if (job.input) found.push_back({&job, job.input->likely_bytes(), {}, {}, {}});
     return found;
   });
-  lanes = take_lanes(params, lane_count(batch.workers, jobs));
+  for (int left = lane_count(workers, jobs); left > 0; --left)
+    lanes.push_back(lane_pool().take(params));
+  // The one with the most memory first: it gets the longest stream. Memory that grows makes all
+  // lanes wait for the device.
+  std::ranges::stable_sort(lanes, std::greater(), [](const auto& l) { return l->most_bytes(); });
   DeviceJobs queue(jobs);
   struct Kept {  // what is dropped while this runs is in use behind what the lanes wait for
     explicit Kept(KeptMemory& all) : whole(all), is_empty(!all.move_to(own)) {}
@@ -730,21 +678,19 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
     KeptMemory own;
     bool is_empty;
   } kept(value_of(pool_of(params.device))->kept);
-  const bool reuses = batch.stream == 0 && !kept.is_empty;
-  const cudaEvent_t dropped = reuses ? lanes[0].coder->mark(batch.stream) : nullptr;
+  const bool reuses = stream == 0 && !kept.is_empty;
+  const cudaEvent_t dropped = reuses ? lanes[0]->mark(stream) : nullptr;
   const std::size_t half = (lanes.size() + 1) / 2;
   run_jobs(
-      lanes.size(), static_cast<int>(lanes.size()),
-      [&](std::size_t lane, int, const auto& look) {
-        lanes[lane].coder->decode(queue, lane < half, batch.format, &kept.own, dropped, look);
+      lanes.size(), lanes.size(),
+      [&](std::size_t lane, std::size_t, const auto& look) {
+        lanes[lane]->decode(queue, lane < half, format, &kept.own, dropped, look);
       },
       [&] { queue.stop(); });
-  for (const LanePool::Lent& lane : lanes) check(lane.coder->end_before(batch.stream));
+  for (const auto& lane : lanes) check(lane->end_before(stream));
   for (DeviceJob& job : jobs)
-    if (job.planes && job.planes->block) job.planes->block->stream = batch.stream;
-  for (LanePool::Lent& lane : lanes) lane_pool().give_back(std::move(lane));
-  std::shared_ptr<void> owner;
-  if (!stream_owner.is_none()) owner = owner_of(nb::borrow(stream_owner));
+    if (job.planes) job.planes->block->stream = stream;
+  const std::shared_ptr<void> owner = owner_of(stream_owner);
   for (DeviceJob& job : jobs) {
     if (job.status) job.planes->block->stream_owner = owner;
     job.job->result = job.status ? job.planes->object() : exception_of(job.status);
@@ -753,7 +699,7 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, const DeviceBatch& batc
 
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
-  lane_pool().clear();
+  lane_pool() = {};
   MemoryPools& all = memory_pools();
   const std::lock_guard lock(all.mutex);
   for (auto& [device, pool] : all.of_device) {
@@ -766,8 +712,10 @@ void release_device_memory() {
 
 void bind_device_array(nb::module_& module) {
   nb::class_<DeviceArray>(module, "DeviceArray", kDocs)
-      .def_prop_ro("shape", &shape_of, nb::sig("def shape(self) -> tuple[int, ...]"))
-      .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(shape_of(a)); })
+      .def_prop_ro(
+          "shape", [](const DeviceArray& a) { return a.shape.tuple(); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(a.shape.tuple()); })
       .def_prop_ro("nbytes", [](const DeviceArray& a) { return a.shape.bytes(); })
       .def_prop_ro("dtype", [](const DeviceArray&) { return "uint8"; })
       .def_prop_ro("device", &device_name)
@@ -783,7 +731,7 @@ void bind_device_array(nb::module_& module) {
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
       .def("__repr__", [](const DeviceArray& a) {
-        return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(shape_of(a))) + ", device='" +
+        return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(a.shape.tuple())) + ", device='" +
                device_name(a) + "')";
       });
 }

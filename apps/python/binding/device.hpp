@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,10 +31,9 @@ void order_after(const std::vector<Array>& arrays, std::uintptr_t stream);
 
 /// An encoder for frames in device memory. Its members release the GIL themselves; one thread at a
 /// time.
-class DeviceEncodeBox {
+class DeviceEncoding {
  public:
-  static std::unique_ptr<DeviceEncodeBox> make(EncodeParams params, int device);
-  virtual ~DeviceEncodeBox() = default;
+  virtual ~DeviceEncoding() = default;
   /// Waits for the stream, for the bytes.
   virtual nb::bytes encode(const Image& image, std::uintptr_t stream) = 0;
   /// Enqueues the work and returns.
@@ -43,16 +43,13 @@ class DeviceEncodeBox {
   virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                                std::uintptr_t stream) = 0;
 };
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device);
 
-/// Needs no GIL.
-class DeviceDecodeBox {
- public:
-  static std::unique_ptr<DeviceDecodeBox> make(DecodeParams params, int device);
-  virtual ~DeviceDecodeBox() = default;
-  virtual Status select(int scale, const Region& region) = 0;
-  virtual Result<DecodeReport> decode(const JpegData& data, const FrameView& out,
-                                      std::uintptr_t stream) = 0;
-};
+/// Decodes the part that `part` tells, at its scale, into device memory. Needs no GIL; one thread
+/// at a time.
+using DeviceDecode = std::function<Result<DecodeReport>(
+    const JpegData& data, const DecodeParams& part, const FrameView& out, std::uintptr_t stream)>;
+DeviceDecode device_coder(const DecodeParams& params, int device);
 
 /// The first `count` bytes of a stream in device memory. Waits for `stream`; needs no GIL.
 std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count, std::uintptr_t stream);
@@ -62,13 +59,8 @@ Picture new_device_picture(PixelFormat format, int width, int height, int device
                            std::uintptr_t stream, nb::handle stream_owner);
 
 /// Decodes streams of any sizes side by side: each job gets its arrays or an error.
-struct DeviceBatch {
-  PixelFormat format;
-  std::uintptr_t stream;
-  int workers;
-};
-void decode_batch_to_device(std::vector<DecodeJob>& jobs, const DeviceBatch& batch,
-                            DecodeParams params, nb::handle stream_owner);
+void decode_batch_to_device(std::vector<DecodeJob>& jobs, PixelFormat format, DecodeParams params,
+                            int workers, std::uintptr_t stream, nb::handle stream_owner);
 
 /// Gives unused device memory back to the system, and the decoders of decode_batch().
 void release_device_memory();

@@ -15,13 +15,11 @@ std::uintptr_t stream_handle(nb::handle stream, nb::handle) {
 
 void order_after(const std::vector<Array>&, std::uintptr_t) {}
 
-std::unique_ptr<DeviceEncodeBox> DeviceEncodeBox::make(EncodeParams, int) {
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams&, int) {
   fail(Errc::cuda_not_built, {});
 }
 
-std::unique_ptr<DeviceDecodeBox> DeviceDecodeBox::make(DecodeParams, int) {
-  fail(Errc::cuda_not_built, {});
-}
+DeviceDecode device_coder(const DecodeParams&, int) { fail(Errc::cuda_not_built, {}); }
 
 std::vector<std::byte> copy_to_host(const JpegData&, std::size_t, std::uintptr_t) { return {}; }
 
@@ -29,7 +27,8 @@ Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handl
   fail(Errc::cuda_not_built, {});
 }
 
-void decode_batch_to_device(std::vector<DecodeJob>&, const DeviceBatch&, DecodeParams, nb::handle) {
+void decode_batch_to_device(std::vector<DecodeJob>&, PixelFormat, DecodeParams, int, std::uintptr_t,
+                            nb::handle) {
   fail(Errc::cuda_not_built, {});
 }
 

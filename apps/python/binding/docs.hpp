@@ -92,9 +92,7 @@ Options:
   upsampling    'fancy' (libjpeg's filter) or 'nearest', for RGB
   strict        True: damage is an error. Otherwise damaged parts are concealed
   max_pixels, max_scans, max_header_bytes    limits, checked before memory is allocated
-  device        None: a GPU if there is one, else the CPU; 'cpu', 'cuda', 'cuda:1'
-  threads       CPU threads for one picture; 0: one a core
-  instruction_set   'best', or one of instruction_sets(): the code of the CPU backend
+  device, threads, instruction_set    as of encode()
 
 EXIF orientation is not applied; inspect() tells it. Raises zerorun.Error.)";
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/frames.hpp"
 
-#include <nanobind/ndarray.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "apps/python/binding/options.hpp"
@@ -16,25 +14,6 @@
 
 namespace zerorun::python {
 namespace {
-
-std::string shape_text(const PlaneShape& shape) {
-  std::string text = "(" + std::to_string(shape.rows) + ", " + std::to_string(shape.columns);
-  if (shape.channels > 1) text += ", " + std::to_string(shape.channels);
-  return text + ")";
-}
-using python::shape_text;
-
-std::string text_of(PixelFormat format) { return std::string(name(format)); }
-
-/// An array with 2 dimensions, or 3 with the channels last.
-PlaneView plane_view(const Array& array) {
-  const bool has_channels = array.dimensions == 3;
-  return {array.data,
-          {array.shape[0], array.shape[1], has_channels ? array.shape[2] : 1},
-          array.stride[0],
-          array.stride[1],
-          has_channels ? array.stride[2] : 1};
-}
 
 /// Copies the samples of an array whose memory the library does not take as it is. Errors:
 /// ArgumentError for an array on a GPU.
@@ -54,11 +33,12 @@ void make_direct(Array& array, bool is_direct) {
 }
 
 template <typename View>
-void set_plane(View& frame, int plane, const PlaneView& view) {
+void set_plane(View& frame, int plane, std::uint8_t* data, std::int64_t stride) {
   const auto p = static_cast<std::size_t>(plane);
-  frame.data[p] = view.data;
+  const PlaneShape shape = plane_shape(frame.format, plane, frame.width, frame.height);
+  frame.data[p] = data;
   // The stride of a single row means nothing; numpy may give any.
-  frame.stride_bytes[p] = view.shape.rows == 1 ? view.shape.row_bytes() : view.row_stride;
+  frame.stride_bytes[p] = shape.rows == 1 ? shape.row_bytes() : stride;
 }
 
 /// Errors: invalid_frame for sizes that JPEG does not hold.
@@ -66,10 +46,6 @@ void check_picture_size(std::int64_t width, std::int64_t height) {
   if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension)
     fail_frame("the picture has ", width, "x", height,
                " pixels, but JPEG holds 1x1 to 65535x65535");
-}
-
-bool is_sequence(nb::handle object) {
-  return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
 }
 
 /// What Python gives for `image` or `out`: an array, or a tuple or list of planes.
@@ -89,41 +65,37 @@ std::vector<Array> arrays_from(nb::handle object, const std::string& name, std::
   return arrays;
 }
 
-PixelFormat format_of_channels(const Array& array) {
-  const std::int64_t channels = plane_view(array).shape.channels;
-  if (channels == 1) return PixelFormat::gray8;
-  if (channels == 3) return PixelFormat::rgb24;
-  if (channels == 4) return PixelFormat::rgbx32;
-  fail_frame("image has the shape ", shape_text(array),
-             "; its last dimension must be 1, 3 or 4, or tell its format=");
-}
-
 [[noreturn]] void fail_shape(const std::string& name, const Array& array, const PlaneShape& shape) {
-  fail_frame(name, " has the shape ", shape_text(array), ", but must have ", shape_text(shape));
+  fail_frame(name, " has the shape ", shape_text(array), ", but must have ",
+             utf8_of(nb::repr(shape.tuple())));
 }
 
 /// Chroma pairs may have 3 dimensions or lie in rows of 2.
-PlaneView view_as(const Array& array, const PlaneShape& shape, const std::string& name) {
-  PlaneView view = plane_view(array);
+bool is_direct_as(Array array, const PlaneShape& shape, const std::string& name) {
   if (shape.channels == 2 && array.dimensions == 2 && array.shape[1] == shape.row_bytes()) {
-    view.channel_stride = view.column_stride;
-    view.column_stride *= 2;
-    view.shape = {array.shape[0], array.shape[1] / 2, 2};
+    array.shape = {array.shape[0], array.shape[1] / 2, 2};
+    array.stride = {array.stride[0], array.stride[1] * 2, array.stride[1]};
   }
-  if (view.shape != shape) fail_shape(name, array, shape);
-  return view;
+  if (array.plane() != shape) fail_shape(name, array, shape);
+  return array.is_direct();
 }
 
-PixelFormat guess_planar(const std::vector<Array>& planes) {
-  if (planes.size() == 1) return PixelFormat::gray8;
+PixelFormat guess_format(const std::vector<Array>& planes) {
   if (planes.size() == 2) return PixelFormat::nv12;
-  const auto width = static_cast<int>(planes[0].shape[1]);
-  const auto height = static_cast<int>(planes[0].shape[0]);
+  const PlaneShape first = planes[0].plane();
+  if (planes.size() == 1) {
+    if (first.channels == 1) return PixelFormat::gray8;
+    if (first.channels == 3) return PixelFormat::rgb24;
+    if (first.channels == 4) return PixelFormat::rgbx32;
+    fail_frame("image has the shape ", shape_text(planes[0]),
+               "; its last dimension must be 1, 3 or 4, or tell its format=");
+  }
   std::optional<PixelFormat> found;
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
     if (plane_count(format) != 3 ||
-        plane_view(planes[1]).shape != plane_shape(format, 1, width, height))
+        planes[1].plane() !=
+            plane_shape(format, 1, static_cast<int>(first.columns), static_cast<int>(first.rows)))
       continue;
     if (found)
       fail_frame("the planes of image fit several formats; tell which by format='yuv420p'");
@@ -134,32 +106,20 @@ PixelFormat guess_planar(const std::vector<Array>& planes) {
              shape_text(planes[1]), ", which fit no format");
 }
 
-PlaneView writable_plane(const Array& array, const PlaneShape& shape, const std::string& name) {
-  if (!array.writable) fail_frame(name, " is read-only");
-  const PlaneView view = plane_view(array);
-  if (array.dimensions < 2 || view.shape != shape) fail_shape(name, array, shape);
-  if (!view.is_direct())
-    fail_frame(name,
-               " has samples that do not lie side by side, or rows that overlap; pass a contiguous "
-               "array or rows of one");
-  return view;
-}
-
-/// The bytes from the first to the last one of a plane.
-std::pair<std::uintptr_t, std::uintptr_t> range_of(const PlaneView& view) {
-  const auto at = reinterpret_cast<std::intptr_t>(view.data);
-  const std::int64_t reach = (view.shape.rows - 1) * view.row_stride;
-  return {at + std::min<std::int64_t>(reach, 0),
-          at + std::max<std::int64_t>(reach, 0) + view.shape.row_bytes()};
-}
-
-void check_disjoint(const std::vector<PlaneView>& planes) {
-  for (std::size_t a = 0; a < planes.size(); ++a)
-    for (std::size_t b = 0; b < a; ++b) {
-      const auto [low, high] = range_of(planes[a]);
-      const auto [other_low, other_high] = range_of(planes[b]);
-      if (low < other_high && other_low < high) fail_frame("two planes of out share memory");
-    }
+void check_disjoint(const FrameView& frame) {
+  std::array<std::pair<std::intptr_t, std::intptr_t>, 3> ranges{};
+  for (int i = 0; i < plane_count(frame.format); ++i) {
+    const auto p = static_cast<std::size_t>(i);
+    const PlaneShape shape = plane_shape(frame.format, i, frame.width, frame.height);
+    const auto at = reinterpret_cast<std::intptr_t>(frame.data[p]);
+    const std::int64_t reach = (shape.rows - 1) * frame.stride_bytes[p];
+    const auto [low, high] =
+        ranges[p] = {at + std::min<std::int64_t>(reach, 0),
+                     at + std::max<std::int64_t>(reach, 0) + shape.row_bytes()};
+    for (std::size_t other = 0; other < p; ++other)
+      if (low < ranges[other].second && ranges[other].first < high)
+        fail_frame("two planes of out share memory");
+  }
 }
 
 /// From this size on numpy asks for huge pages, too. Without them, writing to new memory for the
@@ -192,7 +152,7 @@ void take_flat(Image& image, const ImageHints& hints) {
   const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
   image.view = placed;
   if (at != array.shape[0])
-    fail_frame("image has ", array.shape[0], " bytes, but ", text_of(image.view.format),
+    fail_frame("image has ", array.shape[0], " bytes, but ", name(image.view.format),
                " of this size has ", at);
 }
 
@@ -205,69 +165,37 @@ void take_stacked(Image& image, PixelFormat format) {
                "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
   set_shape(image, format, width, height);
   // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
-  PlaneView whole = plane_view(array);
-  make_direct(array,
-              whole.is_direct() && (format != PixelFormat::yuv420p || whole.row_stride == width));
-  whole = plane_view(array);
-  const std::int64_t step = whole.row_stride;
-  for (int p = 0; p < plane_count(format); ++p) {
-    const PlaneShape shape = plane_shape(format, p, image.view.width, image.view.height);
-    std::uint8_t* data = whole.data + (p == 0 ? 0 : height * step);
-    const std::int64_t row = p > 0 && format == PixelFormat::yuv420p ? step / 2 : step;
-    if (p == 2) data += height / 2 * row;
-    set_plane(image.view, p, {data, shape, row, shape.channels, 1});
-  }
+  const bool is_i420 = format == PixelFormat::yuv420p;
+  make_direct(array, array.is_direct() && (!is_i420 || array.stride[0] == width));
+  const std::int64_t step = array.stride[0], chroma_step = is_i420 ? step / 2 : step;
+  set_plane(image.view, 0, array.data, step);
+  set_plane(image.view, 1, array.data + height * step, chroma_step);
+  if (is_i420)
+    set_plane(image.view, 2, array.data + height * step + height / 2 * chroma_step, chroma_step);
 }
 
-/// An array of a packed or grey format: 2 dimensions, or 3 with the channels last.
-void take_single(Image& image, const ImageHints& hints) {
-  Array& array = image.arrays.front();
-  if (array.dimensions < 2)
-    fail_frame("image has the shape ", shape_text(array), ", but a picture has height and width");
-  const PixelFormat format = hints.format ? *hints.format : format_of_channels(array);
-  if (plane_count(format) > 1)
-    fail_frame(text_of(format), " has several planes; pass them as a tuple of arrays");
-  const PlaneView plane = plane_view(array);
-  const std::int64_t channels = plane_shape(format, 0, 2, 2).channels;
-  if (plane.shape.channels != channels)
-    fail_frame("image has the shape ", shape_text(array), ", but ", text_of(format), " has ",
-               channels, " bytes a pixel");
-  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
-  std::int64_t width = array.shape[1];
-  if (is_packed && width % 2 != 0)
-    fail_frame("image has an odd number of columns; packed 4:2:2 has pairs of them");
-  if (hints.size) {
-    const auto [wide, high] = *hints.size;
-    if ((wide != width && !(is_packed && wide + 1 == width)) || high != array.shape[0])
-      fail_frame("size= is not that of the array");
-    width = wide;
-  }
-  set_shape(image, format, width, array.shape[0]);
-  make_direct(array, plane.is_direct());
-  set_plane(image.view, 0, plane_view(array));
-}
-
+/// An array for each plane, with 2 dimensions, or 3 with the channels last.
 void take_planes(Image& image, const ImageHints& hints) {
   for (const Array& array : image.arrays)
     if (array.dimensions < 2)
-      fail_frame("a plane of image has the shape ", shape_text(array),
-                 ", but must have height and width");
-  const Array& luma = image.arrays.front();
-  check_picture_size(luma.shape[1], luma.shape[0]);
-  const PixelFormat format = hints.format ? *hints.format : guess_planar(image.arrays);
+      fail_frame("image has the shape ", shape_text(array),
+                 ", but a picture, and each of its planes, has height and width");
+  const Array& first = image.arrays.front();
+  check_picture_size(first.shape[1], first.shape[0]);
+  const PixelFormat format = hints.format ? *hints.format : guess_format(image.arrays);
   const int planes = plane_count(format);
   if (static_cast<std::size_t>(planes) != image.arrays.size())
-    fail_frame(text_of(format), " has ", planes, " planes, image has ", image.arrays.size());
-  set_shape(image, format, hints.size && planes == 1 ? hints.size->first : luma.shape[1],
-            luma.shape[0]);
-  if (hints.size && *hints.size != std::pair(image.view.width, image.view.height))
-    fail_frame("size= is not that of the arrays");
+    fail_frame(name(format), " has ", planes, " planes, image has ", image.arrays.size(),
+               "; several are a tuple of arrays");
+  const auto [width, height] =
+      hints.size.value_or(std::pair<int, int>(first.shape[1], first.shape[0]));
+  set_shape(image, format, width, height);
   for (int p = 0; p < planes; ++p) {
     Array& array = image.arrays[static_cast<std::size_t>(p)];
-    const PlaneShape shape = plane_shape(format, p, image.view.width, image.view.height);
-    const std::string name = "plane " + std::to_string(p);
-    make_direct(array, view_as(array, shape, name).is_direct());
-    set_plane(image.view, p, view_as(array, shape, name));
+    const PlaneShape shape = plane_shape(format, p, width, height);
+    const std::string name = planes == 1 ? "image" : "plane " + std::to_string(p);
+    make_direct(array, is_direct_as(array, shape, name));
+    set_plane(image.view, p, array.data, array.stride[0]);
   }
 }
 
@@ -303,14 +231,10 @@ nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void>
                                             device));
 }
 
-nb::object picture_of(const nb::list& planes) {
-  return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
-}
-
-bool PlaneView::is_direct() const {
-  return (shape.channels == 1 || channel_stride == 1) &&
-         (shape.columns == 1 || column_stride == shape.channels) &&
-         (shape.rows == 1 || row_stride >= shape.row_bytes() || row_stride <= -shape.row_bytes());
+bool Array::is_direct() const {
+  const std::int64_t row_bytes = plane().row_bytes();
+  return (shape[2] == 1 || stride[2] == 1) && (shape[1] == 1 || stride[1] == shape[2]) &&
+         (shape[0] == 1 || stride[0] >= row_bytes || stride[0] <= -row_bytes);
 }
 
 ImageHints image_hints(nb::handle format, nb::handle size) {
@@ -329,17 +253,14 @@ Image Image::from(nb::handle object, const ImageHints& hints, std::uintptr_t str
   Image image;
   image.arrays = arrays_from(object, "image", stream);
   const Array& first = image.arrays.front();
-  const bool may_be_stacked = hints.format == PixelFormat::nv12 ||
-                              hints.format == PixelFormat::nv21 ||
-                              hints.format == PixelFormat::yuv420p;
-  if (is_sequence(object))
-    take_planes(image, hints);
-  else if (first.dimensions == 1)
+  const bool may_be_stacked = hints.format && plane_count(*hints.format) > 1 &&
+                              native_subsampling(*hints.format) == Subsampling::s420;
+  if (!is_sequence(object) && first.dimensions == 1)
     take_flat(image, hints);
-  else if (first.dimensions == 2 && may_be_stacked)
+  else if (!is_sequence(object) && first.dimensions == 2 && may_be_stacked)
     take_stacked(image, *hints.format);
   else
-    take_single(image, hints);
+    take_planes(image, hints);
   check(validate(image.view));
   return image;
 }
@@ -351,54 +272,45 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
   picture.device = picture.arrays[0].device;
   const int planes = plane_count(format);
   if (picture.arrays.size() != static_cast<std::size_t>(planes))
-    fail_frame("out has ", picture.arrays.size(), " arrays, but ", text_of(format), " has ", planes,
+    fail_frame("out has ", picture.arrays.size(), " arrays, but ", name(format), " has ", planes,
                " planes");
-  std::vector<PlaneView> views;
   for (int p = 0; p < planes; ++p) {
-    views.push_back(writable_plane(picture.arrays[static_cast<std::size_t>(p)],
-                                   plane_shape(format, p, width, height),
-                                   planes == 1 ? "out" : "plane " + std::to_string(p) + " of out"));
-    set_plane(picture.view, p, views.back());
+    const Array& array = picture.arrays[static_cast<std::size_t>(p)];
+    const PlaneShape shape = plane_shape(format, p, width, height);
+    const std::string name = planes == 1 ? "out" : "plane " + std::to_string(p) + " of out";
+    if (!array.writable) fail_frame(name, " is read-only");
+    if (array.dimensions < 2 || array.plane() != shape) fail_shape(name, array, shape);
+    if (!array.is_direct())
+      fail_frame(name,
+                 " has samples that do not lie side by side, or rows that overlap; pass a "
+                 "contiguous array or rows of one");
+    set_plane(picture.view, p, array.data, array.stride[0]);
   }
-  check_disjoint(views);
+  check_disjoint(picture.view);
   return picture;
 }
 
 Result<HostPicture> HostPicture::make(PixelFormat format, int width, int height) {
-  HostPicture picture;
-  picture.view_ = {format, width, height, {}, {}};
-  picture.memory_ = std::make_shared<HostBuffer>();
-  if (Status status = picture.memory_->resize(place_planes(picture.view_, nullptr, 1)); !status)
+  HostPicture made{{format, width, height, {}, {}}, std::make_shared<HostBuffer>()};
+  if (Status status = made.memory->resize(place_planes(made.view, nullptr, 1)); !status)
     return status;
-  want_huge_pages(*picture.memory_);
-  place_planes(picture.view_, reinterpret_cast<std::uint8_t*>(picture.memory_->data()), 1);
-  return picture;
+  want_huge_pages(*made.memory);
+  place_planes(made.view, reinterpret_cast<std::uint8_t*>(made.memory->data()), 1);
+  return made;
 }
 
 nb::object HostPicture::object() const {
-  nb::list arrays;
-  for (int plane = 0; plane < plane_count(view_.format); ++plane)
-    arrays.append(array_over(view_.data[static_cast<std::size_t>(plane)],
-                             plane_shape(view_.format, plane, view_.width, view_.height), memory_));
-  return picture_of(arrays);
+  return picture_of(view, [&](std::uint8_t* data, const PlaneShape& shape) {
+    return array_over(data, shape, memory);
+  });
 }
 
 Picture new_picture(PixelFormat format, int width, int height) {
   const HostPicture made = value_of(HostPicture::make(format, width, height));
-  return {made.object(), {}, made.view()};
+  return {made.object(), {}, made.view};
 }
 
 namespace {
-
-/// Streams of photos have a few megabytes. Larger copies are not kept.
-constexpr std::size_t kMostRooms = 4, kMostRoomBytes = std::size_t{16} << 20;
-
-struct StreamRooms {
-  std::array<std::vector<HostBuffer>, 2> of_memory;
-};
-std::vector<HostBuffer>& stream_rooms(HostMemory memory) {
-  return of_this_process<StreamRooms>().of_memory[memory == HostMemory::pinned ? 1 : 0];
-}
 
 /// The threads that help to copy what goes to a GPU or comes from one.
 constexpr int kMostHelpers = 7;
@@ -423,38 +335,22 @@ void copy_together(std::span<const std::byte> from, std::byte* to, bool is_read_
   for (std::size_t i = 0; i < pieces.size(); ++i) copy.wait_for(i);
 }
 
-}  // namespace
-
-StreamRoom::StreamRoom(HostMemory memory) : buffer_(memory) {
-  std::vector<HostBuffer>& idle = stream_rooms(memory);
-  idle.reserve(kMostRooms);  // the destructor must not fail
-  if (idle.empty()) return;
-  buffer_ = std::move(idle.back());
-  idle.pop_back();
-}
-
-StreamRoom::~StreamRoom() {
-  std::vector<HostBuffer>& idle = stream_rooms(buffer_.memory());
-  if (idle.size() < kMostRooms && buffer_.capacity() <= kMostRoomBytes)
-    idle.push_back(std::move(buffer_));
-}
-
-std::span<const std::byte> StreamRoom::copy(std::span<const std::byte> stream) {
-  constexpr std::size_t kLeast = std::size_t{1} << 18;
-  check(buffer_.reserve(std::bit_ceil(std::max(stream.size(), kLeast))));
-  check(buffer_.resize(stream.size()));
+/// Copies a stream to memory that is kept if it is not larger than streams of photos.
+std::shared_ptr<HostBuffer> copy_stream(std::span<const std::byte> stream, HostMemory memory) {
+  constexpr std::size_t kLeast = std::size_t{1} << 18, kMostKept = std::size_t{16} << 20;
+  auto copy = stream.size() <= kMostKept ? stream_rooms().take(memory)
+                                         : std::make_shared<HostBuffer>(memory);
+  check(copy->reserve(std::bit_ceil(std::max(stream.size(), kLeast))));
+  check(copy->resize(stream.size()));
   // The device reads pinned memory, which it does faster where no cache has the lines.
-  if (buffer_.memory() == HostMemory::pinned)
-    copy_together(stream, buffer_.data(), /*is_read_soon=*/false);
+  if (memory == HostMemory::pinned)
+    copy_together(stream, copy->data(), /*is_read_soon=*/false);
   else
-    std::ranges::copy(stream, buffer_.data());
-  return buffer_.bytes();
+    std::ranges::copy(stream, copy->data());
+  return copy;
 }
 
-void StreamRoom::release_all() {
-  stream_rooms(HostMemory::pageable).clear();
-  stream_rooms(HostMemory::pinned).clear();
-}
+}  // namespace
 
 nb::object GivenStreams::next(std::size_t bytes) {
   const auto size = static_cast<Py_ssize_t>(bytes);
@@ -473,14 +369,9 @@ void GivenStreams::keep(nb::handle object) {
   constexpr Py_ssize_t kLeast = Py_ssize_t{1} << 12, kMost = Py_ssize_t{192} << 20;
   const Py_ssize_t size = PyBytes_Size(object.ptr());
   if (size < kLeast || size > kMost / 4) return;
-  if (bytes_ + size > kMost) clear();
+  if (bytes_ + size > kMost) *this = {};
   kept_.emplace(size, nb::borrow(object));
   bytes_ += size;
-}
-
-void GivenStreams::clear() {
-  kept_.clear();
-  bytes_ = 0;
 }
 
 GivenStreams& given_streams() {
@@ -497,22 +388,27 @@ nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu) {
   return nb::borrow<nb::bytes>(made);
 }
 
-JpegData::JpegData(nb::handle data, std::uintptr_t stream, std::optional<HostMemory> memory)
-    : array_(array_from(data, "data", stream)) {
+JpegData::JpegData(nb::handle data, std::optional<std::uintptr_t> on,
+                   std::optional<HostMemory> memory) {
+  // All other questions together take a quarter of a microsecond, while the GPU has nothing to do.
+  if (PyBytes_CheckExact(data.ptr())) {
+    bytes_object_ = nb::borrow(data);
+    bytes_ = {reinterpret_cast<const std::byte*>(PyBytes_AsString(data.ptr())),
+              static_cast<std::size_t>(PyBytes_Size(data.ptr()))};
+    return;
+  }
+  array_ = array_from(data, "data", on.value_or(0));
   if (!array_.is_flat())
     fail_argument("data has the shape ", shape_text(array_),
                   ", but a JPEG stream is bytes one after another");
+  if (!on && device() != kHost) fail_argument("data must be in host memory for this call");
   bytes_ = {reinterpret_cast<const std::byte*>(array_.data),
             static_cast<std::size_t>(array_.shape[0])};
-  is_stable_ = !array_.writable || array_.device != kHost || bytes_.empty();
+  is_stable_ = !array_.writable || device() != kHost || bytes_.empty();
   if (is_stable_ || !memory) return;
-  copy_.emplace(*memory);
-  bytes_ = copy_->copy(bytes_);
+  copy_ = copy_stream(bytes_, *memory);
+  bytes_ = copy_->bytes();
   is_stable_ = true;
-}
-
-void JpegData::check_host() const {
-  if (device() != kHost) fail_argument("data must be in host memory for this call");
 }
 
 }  // namespace zerorun::python

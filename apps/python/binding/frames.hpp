@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <nanobind/ndarray.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +21,23 @@ namespace zerorun::python {
 
 inline constexpr int kHost = -1;
 
+/// [rows][columns][channels]; arrays have two dimensions where `channels` is 1.
+struct PlaneShape {
+  std::int64_t rows = 0, columns = 0, channels = 1;
+  std::int64_t row_bytes() const { return columns * channels; }
+  std::size_t bytes() const { return static_cast<std::size_t>(rows * row_bytes()); }
+  nb::tuple tuple() const {
+    return channels == 1 ? nb::make_tuple(rows, columns) : nb::make_tuple(rows, columns, channels);
+  }
+  friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
+};
+
 /// An array of bytes with at most three dimensions. The memory lives as long as `owner`.
 struct Array {
   std::uint8_t* data = nullptr;
   int dimensions = 0;
-  std::array<std::int64_t, 3> shape{};
-  std::array<std::int64_t, 3> stride{};  ///< bytes; any sign, also 0
+  std::array<std::int64_t, 3> shape{1, 1, 1};
+  std::array<std::int64_t, 3> stride{1, 1, 1};  ///< bytes; any sign, also 0
   bool writable = false;
   int device = kHost;                    ///< index of a CUDA device, or kHost
   std::optional<std::uintptr_t> stream;  ///< the CUDA stream on which the contents become valid
@@ -32,6 +45,10 @@ struct Array {
 
   /// True for bytes one after another.
   bool is_flat() const { return dimensions == 1 && (stride[0] == 1 || shape[0] <= 1); }
+  PlaneShape plane() const { return {shape[0], shape[1], shape[2]}; }
+  /// True for a plane that the library can use as it is: samples of a row side by side, and rows
+  /// that do not overlap.
+  bool is_direct() const;
 };
 
 /// Takes a buffer (numpy, bytes, memoryview), DLPack or `__cuda_array_interface__`. `name` is the
@@ -43,8 +60,8 @@ Array array_from(nb::handle object, const std::string& name, std::uintptr_t stre
 /// all other arrays. Errors: those of PyTorch, for example for a tensor that needs a gradient.
 std::optional<std::uintptr_t> current_stream_of(nb::handle array);
 
-/// An owner that keeps a Python object alive.
-std::shared_ptr<void> owner_of(nb::object object);
+/// An owner that keeps a Python object alive; null for None.
+std::shared_ptr<void> owner_of(nb::handle object);
 
 /// A capsule that keeps the owner alive.
 nb::capsule capsule_of(std::shared_ptr<void> owner);
@@ -52,32 +69,21 @@ nb::capsule capsule_of(std::shared_ptr<void> owner);
 /// "(480, 640, 3)"
 std::string shape_text(const Array& array);
 
-/// [rows][columns][channels]; arrays have two dimensions where `channels` is 1.
-struct PlaneShape {
-  std::int64_t rows = 0, columns = 0, channels = 1;
-  std::int64_t row_bytes() const { return columns * channels; }
-  std::size_t bytes() const { return static_cast<std::size_t>(rows * row_bytes()); }
-  friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
-};
 PlaneShape plane_shape(PixelFormat format, int plane, int width, int height);
 
 /// A numpy array over memory that `owner` keeps alive; for memory of a GPU a capsule of DLPack.
 /// Needs the GIL.
 nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,
                       int device = kHost);
-/// One array, or a tuple of several.
-nb::object picture_of(const nb::list& planes);
-
-/// A plane of an array: where its samples are.
-struct PlaneView {
-  std::uint8_t* data = nullptr;
-  PlaneShape shape;
-  std::int64_t row_stride = 0, column_stride = 0, channel_stride = 1;
-
-  /// True if the library can use the memory as it is: samples of a row side by side, and rows that
-  /// do not overlap.
-  bool is_direct() const;
-};
+/// What `make` makes of each plane: one array, or a tuple of several. Needs the GIL.
+template <typename Make>
+nb::object picture_of(const FrameView& view, const Make& make) {
+  nb::list planes;
+  for (int p = 0; p < plane_count(view.format); ++p)
+    planes.append(make(view.data[static_cast<std::size_t>(p)],
+                       plane_shape(view.format, p, view.width, view.height)));
+  return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
+}
 
 /// What the caller says about a picture beside its arrays.
 struct ImageHints {
@@ -110,36 +116,21 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
                    std::uintptr_t stream = 0);
 
 /// New host memory for a picture without gaps. Threads without the GIL decode into it.
-class HostPicture {
- public:
+struct HostPicture {
   /// Needs no GIL. Errors: out_of_memory.
   static Result<HostPicture> make(PixelFormat format, int width, int height);
-  /// To decode into; lives as long as the memory.
-  const FrameView& view() const { return view_; }
   /// numpy arrays of the memory, which they keep alive. Needs the GIL.
   nb::object object() const;
 
- private:
-  std::shared_ptr<HostBuffer> memory_;
-  FrameView view_;
+  FrameView view;
+  std::shared_ptr<HostBuffer> memory;
 };
 Picture new_picture(PixelFormat format, int width, int height);
 
-/// Memory for the copy of a stream. It is kept for the next copy, because new pages take longer
-/// than the copy itself. Made and destroyed with the GIL held.
-class StreamRoom {
- public:
-  explicit StreamRoom(HostMemory memory);
-  StreamRoom(const StreamRoom&) = delete;
-  StreamRoom& operator=(const StreamRoom&) = delete;
-  ~StreamRoom();
-  /// Other threads help to copy to pinned memory.
-  std::span<const std::byte> copy(std::span<const std::byte> stream);
-  static void release_all();
-
- private:
-  HostBuffer buffer_;
-};
+/// Memory for copies of streams. It is kept for the next copies, because new pages take longer than
+/// the copy itself.
+using StreamRooms = Pool<HostBuffer, HostMemory, 8>;
+inline StreamRooms& stream_rooms() { return of_this_process<StreamRooms>(); }
 
 /// Streams that were given out are kept until the next ones take their memory. What malloc() gives
 /// back to the system instead costs 2 us for each page of 4 KiB that is written again: 64 streams
@@ -149,7 +140,6 @@ class GivenStreams {
   /// A new object, or null with an error of Python.
   nb::object next(std::size_t size);
   void keep(nb::handle object);
-  void clear();
 
  private:
   std::multimap<Py_ssize_t, nb::object> kept_;
@@ -162,21 +152,21 @@ nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu);
 /// A JPEG stream in the caller's memory. Made and destroyed with the GIL held.
 class JpegData {
  public:
-  /// A stream that another thread could write is copied to `memory`; without `memory` is_stable()
-  /// tells. Errors: TypeError, ArgumentError, MemoryError.
-  explicit JpegData(nb::handle data, std::uintptr_t stream = 0,
+  /// `on` is the CUDA stream that will use the data; without, it must be in host memory. A stream
+  /// that another thread could write is copied to `memory`; without `memory` is_stable() tells.
+  /// Errors: TypeError, ArgumentError, MemoryError.
+  explicit JpegData(nb::handle data, std::optional<std::uintptr_t> on = {},
                     std::optional<HostMemory> memory = HostMemory::pageable);
 
   std::span<const std::byte> bytes() const { return bytes_; }
   bool is_stable() const { return is_stable_; }
   int device() const { return array_.device; }
   const Array& array() const { return array_; }
-  /// Errors: ArgumentError for a stream in device memory.
-  void check_host() const;
 
  private:
+  nb::object bytes_object_;  ///< of the class bytes, which never changes; else array_ is set
   Array array_;
-  std::optional<StreamRoom> copy_;
+  std::shared_ptr<HostBuffer> copy_;
   std::span<const std::byte> bytes_;
   bool is_stable_ = true;
 };

@@ -2,8 +2,6 @@
 // and the rest.
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -15,10 +13,6 @@
 
 namespace zerorun::python {
 namespace {
-
-nb::object type_named(const char* name) {
-  return nb::module_::import_("zerorun._types").attr(name);
-}
 
 nb::list segment_list(const std::vector<MarkerSegment>& segments) {
   nb::list list;
@@ -46,10 +40,9 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   const StreamLimits limits =
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
   const JpegData jpeg(data);
-  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
   const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
-  nb::object subsampling = nb::none();
-  if (info.subsampling) subsampling = nb::cast(std::string(name(*info.subsampling)));
+  const nb::object subsampling =
+      info.subsampling ? nb::cast(std::string(name(*info.subsampling))) : nb::none();
   return call_python(
       type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
       nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
@@ -62,7 +55,6 @@ nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
   TranscodeParams params = transcode_params(options);
   params.backend = Backend::cpu;  // for one stream a GPU's coder takes longer to make
   const JpegData jpeg(data);
-  if (jpeg.device() != kHost) fail_argument("data must be in host memory");
   std::vector<std::byte> out;
   value_of(without_gil([&]() -> Result<TranscodeReport> {
     auto transcoder = Transcoder::create(params);
@@ -92,12 +84,9 @@ std::vector<std::string> instruction_set_names() {
 }
 
 void release_all() {
-  pools().encoders.clear();
-  pools().decoders.clear();
-  pools().batch_encoders.clear();
-  release_workers();
-  StreamRoom::release_all();
-  given_streams().clear();
+  pools() = {};
+  stream_rooms() = {};
+  given_streams() = {};
   release_device_memory();
 }
 
@@ -109,10 +98,9 @@ void pretend_devices(int count, int failing, int frames) {
 }  // namespace
 
 nb::object report_object(const DecodeReport& report) {
-  nb::object problem = nb::none();
-  if (!report.first_problem) problem = exception_of(report.first_problem);
   return call_python(type_named("Report"), report.bytes_consumed, report.intervals,
-                     report.concealed_intervals, report.cpu_scans, problem);
+                     report.concealed_intervals, report.cpu_scans,
+                     report.first_problem ? nb::none() : exception_of(report.first_problem));
 }
 
 static void bind_info(nb::module_& module) {

@@ -20,6 +20,14 @@ namespace {
   fail_argument(name, " is '", got, "', but must be ", choices);
 }
 
+/// What a text means, of which `choices` tells all.
+template <typename T>
+T chosen(const std::optional<T>& choice, const char* name, const std::string& got,
+         const std::string& choices) {
+  if (!choice) fail_choice(name, got, choices);
+  return *choice;
+}
+
 std::int64_t parse_int64(nb::handle number, const char* name) {
   PyObject* index = PyBool_Check(number.ptr()) ? nullptr : PyNumber_Index(number.ptr());
   if (index == nullptr) {
@@ -48,8 +56,7 @@ std::string text_of(nb::handle value) { return utf8_of(nb::str(value)); }
 template <typename T>
 T parse_word(nb::handle value, const char* key) {
   const std::string text = parse_text(value, key);
-  if (const auto choice = parse_choice<T>(text)) return *choice;
-  fail_choice(key, text, list_choices<T>());
+  return chosen(parse_choice<T>(text), key, text, list_choices<T>());
 }
 
 /// Bytes; None: no such size.
@@ -92,15 +99,14 @@ std::optional<QuantTable> parse_table(nb::handle table, const char* name) {
 std::optional<Subsampling> parse_subsampling(nb::handle value, const char* key) {
   const std::string text = value.is_none() ? "auto" : text_of(value);
   if (text == "auto") return {};
-  if (const auto sampling = parse_choice<Subsampling>(text)) return sampling;
-  fail_choice(key, text, "auto, " + list_choices<Subsampling>());
+  return chosen(parse_choice<Subsampling>(text), key, text, "auto, " + list_choices<Subsampling>());
 }
 
 /// A number may also be an int, and None means none.
 RestartPolicy restart_of(nb::handle value, const char* key) {
   const std::string text = value.is_none() ? "none" : text_of(value);
-  if (const auto policy = parse_restart(text)) return *policy;
-  fail_choice(key, text, "auto, none, a number of MCUs from 1 to 65535, or '1rows'");
+  return chosen(parse_restart(text), key, text,
+                "auto, none, a number of MCUs from 1 to 65535, or '1rows'");
 }
 
 std::vector<MarkerSegment> parse_segments(nb::handle value, const char*) {
@@ -117,12 +123,6 @@ std::vector<MarkerSegment> parse_segments(nb::handle value, const char*) {
     segments.push_back({static_cast<std::uint8_t>(marker), {bytes, bytes + payload.size()}});
   }
   return segments;
-}
-
-InstructionSet parse_instruction_set(nb::handle value, const char* key) {
-  const std::string text = parse_text(value, key);
-  if (const auto set = parse_choice<InstructionSet>(text)) return *set;
-  fail_choice(key, text, "best, or one of instruction_sets()");
 }
 
 /// None or "auto", "cpu", "cuda", "cuda:1"; anything whose str() is one of these.
@@ -193,7 +193,7 @@ constexpr Option<E> kEncodeOptions[] = {
     {"segments", set<parse_segments, &E::segments>},
     {"device", set_device<E>},
     {"threads", set<parse_int, &E::threads>},
-    {"instruction_set", set<parse_instruction_set, &E::instruction_set>},
+    {"instruction_set", set<parse_word<InstructionSet>, &E::instruction_set>},
 };
 
 using D = DecodeParams;
@@ -207,7 +207,7 @@ constexpr Option<D> kDecodeOptions[] = {
     {"max_header_bytes", set<parse_int64, &D::limits, &StreamLimits::max_header_bytes>},
     {"device", set_device<D>},
     {"threads", set<parse_int, &D::threads>},
-    {"instruction_set", set<parse_instruction_set, &D::instruction_set>},
+    {"instruction_set", set<parse_word<InstructionSet>, &D::instruction_set>},
 };
 
 using T = TranscodeParams;
@@ -227,7 +227,7 @@ constexpr Option<T> kTranscodeOptions[] = {
     {"max_scans", set<parse_int, &T::limits, &StreamLimits::max_scans>},
     {"max_header_bytes", set<parse_int64, &T::limits, &StreamLimits::max_header_bytes>},
     {"threads", set<parse_int, &T::threads>},
-    {"instruction_set", set<parse_instruction_set, &T::instruction_set>},
+    {"instruction_set", set<parse_word<InstructionSet>, &T::instruction_set>},
 };
 
 template <typename Params, std::size_t N>
@@ -272,8 +272,7 @@ int parse_int(nb::handle number, const char* name) {
 
 Region parse_region(nb::handle value, const char* key) {
   if (value.is_none()) return {};
-  if ((!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) ||
-      nb::len(value) != 4)
+  if (!is_sequence(value) || nb::len(value) != 4)
     fail_type("region must be a tuple (x, y, width, height)");
   const Region region{parse_int(value[0], key), parse_int(value[1], key), parse_int(value[2], key),
                       parse_int(value[3], key)};
@@ -302,25 +301,20 @@ PixelFormat parse_format(nb::handle format) {
 std::vector<int> take_device_list(nb::kwargs& options) {
   if (!options.contains("device")) return {};
   const nb::object device = options["device"];
-  const bool is_list = nb::isinstance<nb::list>(device) || nb::isinstance<nb::tuple>(device);
-  const std::string text = is_list ? "" : text_of(device);
-  std::vector<int> list;
-  if (is_list) {
-    list = indices_of(device);
-    if (list.empty()) fail_choice("device", "[]", "a list of at least one GPU");
-  } else if (text == "cuda:all") {
-    list = usable_cuda_devices();
-    if (list.empty()) fail(Errc::no_device, "there is no usable CUDA device");
-  } else if (text.starts_with("cuda:") && text.find(',') != text.npos) {
-    for (nb::handle index : nb::str(text.c_str() + 5).attr("split")(","))
-      list.push_back(parse_device(nb::str("cuda:") + nb::borrow(index)).index);
+  DeviceName named;
+  if (is_sequence(device)) {
+    named.list = indices_of(device);
+    if (named.list.empty()) fail_choice("device", "[]", "a list of at least one GPU");
+    named.index = named.list[0];
   } else {
-    return {};
+    named = parse_device_names(text_of(device)).value_or(DeviceName());
+    if (named.list.empty() && !named.all_devices) return {};
+    check(find_all_devices(named));
   }
   nb::kwargs one = nb::steal<nb::kwargs>(PyDict_Copy(options.ptr()));  // the caller keeps its own
-  one["device"] = nb::str(("cuda:" + std::to_string(list[0])).c_str());
+  one["device"] = nb::str(("cuda:" + std::to_string(named.index)).c_str());
   options = one;
-  return list;
+  return named.list;
 }
 
 }  // namespace zerorun::python

@@ -17,63 +17,61 @@ class Error(Exception):
     detail            the part of the sentence that belongs to this case; may be empty
     """
 
-    def __init__(self, message: str, code: str = "", number: int = 0, group: str = "none",
+    group = "none"
+
+    def __init__(self, message: str, code: str = "", number: int = 0,
                  byte_offset: Optional[int] = None, restart_interval: Optional[int] = None,
                  detail: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.number = number
-        self.group = group
         self.byte_offset = byte_offset
         self.restart_interval = restart_interval
         self.detail = detail
 
     def __reduce__(self) -> Any:  # so that errors come back from worker processes
-        return (type(self), (str(self), self.code, self.number, self.group, self.byte_offset,
+        return (type(self), (str(self), self.code, self.number, self.byte_offset,
                              self.restart_interval, self.detail))
 
 
 class ArgumentError(Error, ValueError):
     """An argument is outside its documented range, or an array does not describe a picture."""
 
+    group = "argument"
+
 
 class CorruptError(Error):
     """The stream breaks ITU-T T.81."""
+
+    group = "corrupt"
 
 
 class UnsupportedError(Error):
     """The stream is legal, but zerorun does not decode it (arithmetic coding, 12 bits, ...)."""
 
+    group = "unsupported"
+
 
 class CapacityError(Error):
     """A limit was exceeded, or memory ran out."""
+
+    group = "capacity"
 
 
 class DeviceError(Error, RuntimeError):
     """CUDA was asked for and cannot be used, or a CUDA call failed."""
 
+    group = "device"
+
 
 class FileError(Error, OSError):
     """A file cannot be read or written."""
+
+    group = "io"
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
-# By the hundreds of the number.
-_GROUPS = {
-    1: ("argument", ArgumentError),
-    2: ("corrupt", CorruptError),
-    3: ("unsupported", UnsupportedError),
-    4: ("capacity", CapacityError),
-    5: ("device", DeviceError),
-    6: ("io", FileError),
-}
-
-
-def make_error(message: str, code: str, number: int, byte_offset: int, restart_interval: int,
-               detail: str) -> Error:
-    """The exception of a status of the C++ library, where -1 means unknown."""
-    group, kind = _GROUPS.get(number // 100, ("none", Error))
-    return kind(message, code, number, group, byte_offset if byte_offset >= 0 else None,
-                restart_interval if restart_interval >= 0 else None, detail)
+# In the order of the library's ErrorGroup.
+KINDS = (Error, ArgumentError, CorruptError, UnsupportedError, CapacityError, DeviceError, FileError)

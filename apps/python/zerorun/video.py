@@ -16,16 +16,13 @@ if TYPE_CHECKING:
 
     from ._options import DecodeOptions, EncodeOptions
 
-_PLANAR = {"420": "yuv420p", "422": "yuv422p", "444": "yuv444p", "440": "yuv440p",
-           "411": "yuv411p", "gray": "gray8"}
-
 
 def _rate(fps: Any) -> Fraction:
     """An exact rate: 25, '30000/1001', Fraction; 29.97 and 23.976 mean the fractions of video."""
     rate = Fraction(fps) if not isinstance(fps, float) else Fraction(fps).limit_denominator(1001)
     if not 0 < rate <= 1000000:
         raise ArgumentError(f"fps is {fps}, but must be from 0 to 1000000", "invalid_argument",
-                            100, "argument")
+                            100)
     return rate
 
 
@@ -44,55 +41,44 @@ class VideoWriter:
     def __init__(self, path: Union[str, "os.PathLike[str]"], fps: Any = 25, *,
                  overwrite: bool = False, lanes: int = 0, depth: int = 0,
                  **options: Unpack[EncodeOptions]) -> None:
-        self._path = os.fspath(path)
-        _zerorun.PacketWriter.check_name(self._path)
-        self._rate = _rate(fps)
-        self._overwrite = overwrite
-        self._encoder: Optional[_zerorun.AsyncEncoder] = _zerorun.AsyncEncoder(
-            lanes=lanes, depth=depth, **options)
-        self._file: Optional[_zerorun.PacketWriter] = None
+        rate = _rate(fps)
+        self._file = _zerorun.PacketWriter(os.fspath(path), rate.numerator, rate.denominator,
+                                           overwrite)
+        self._encoder = _zerorun.AsyncEncoder(lanes=lanes, depth=depth, **options)
+        self._is_closed = False
 
     def write(self, image: Any, *, format: Optional[str] = None,
               size: Optional[tuple[int, int]] = None) -> None:
         """Adds a picture; see zerorun.encode() for what it may be. It may be changed and used
         again when the call returns only if a copy was given: frames are coded later."""
-        encoder = self._open_encoder()
-        while encoder.in_flight >= encoder.depth:
-            self._write_oldest(encoder)
-        encoder.submit(image, format=format, size=size)
+        self._write_oldest(self._encoder.depth - 1)
+        self._encoder.submit(image, format=format, size=size)
 
     def write_packet(self, jpeg: Any) -> None:
         """Adds a JPEG stream as it is, after the pictures given before."""
-        encoder = self._open_encoder()
-        while encoder.in_flight:
-            self._write_oldest(encoder)
-        self._add(jpeg)
+        self._write_oldest(0)
+        self._file.write(jpeg)
 
     @property
     def frames(self) -> int:
         """Pictures that are in the file so far."""
-        return self._file.frames if self._file is not None else 0
+        return self._file.frames
 
     def close(self) -> None:
         """Writes the end of the file and gives it its name."""
-        encoder = self._encoder
-        if encoder is None:
+        if self._is_closed:
             return
         try:
-            while encoder.in_flight:
-                self._write_oldest(encoder)
-            if self._file is not None:
-                self._file.finish()
+            self._write_oldest(0)
+            self._file.finish()
         finally:
             self.abandon()
 
     def abandon(self) -> None:
         """Removes what was written."""
-        if self._encoder is not None:
-            self._encoder.close()
-        if self._file is not None:
-            self._file.abandon()
-        self._encoder = None
+        self._is_closed = True
+        self._encoder.close()
+        self._file.abandon()
 
     def __enter__(self) -> VideoWriter:
         return self
@@ -103,26 +89,17 @@ class VideoWriter:
         else:
             self.abandon()
 
-    def _open_encoder(self) -> _zerorun.AsyncEncoder:
-        if self._encoder is None:
-            raise ArgumentError("the video is closed", "already_finished", 102, "argument")
-        return self._encoder
-
-    def _write_oldest(self, encoder: _zerorun.AsyncEncoder) -> None:
-        done = encoder.receive()
-        if done is None:
-            return
-        if done.error is not None:
-            raise done.error
-        self._add(done.value)
-
-    def _add(self, jpeg: Any) -> None:
-        if self._file is None:
-            info = _zerorun.inspect(jpeg)
-            self._file = _zerorun.PacketWriter(
-                self._path, info.width, info.height, self._rate.numerator, self._rate.denominator,
-                _PLANAR.get(info.subsampling or "", "yuv444p"), self._overwrite)
-        self._file.write(jpeg)
+    def _write_oldest(self, left: int) -> None:
+        """Until so many pictures are in flight."""
+        if self._is_closed:
+            raise ArgumentError("the video is closed", "already_finished", 102)
+        while self._encoder.in_flight > left:
+            done = self._encoder.receive()
+            if done is None:
+                return
+            if done.error is not None:
+                raise done.error
+            self._file.write(done.value)
 
 
 class VideoReader:
@@ -157,11 +134,7 @@ class VideoReader:
 
     def packets(self) -> Iterator[bytes]:
         """The JPEG streams from here on, as they are."""
-        while True:
-            jpeg = self._file.read()
-            if jpeg is None:
-                return
-            yield jpeg
+        yield from iter(self._file.read, None)
 
     def seek(self, frame: int) -> int:
         """The next picture is number `frame`, counted from 0 by the rate. Returns its number."""

@@ -12,7 +12,7 @@
 #include "apps/encode/encode_options.hpp"
 #include "codec/api/device_set.hpp"
 #include "codec/base/choices.hpp"
-#include "codec/base/device_name.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::app::bench {

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-#include "codec/base/frame_distance.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/content.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "apps/common/figures.hpp"
 #include "codec/api/device_set.hpp"
-#include "codec/base/device_name.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "zerorun/backend.hpp"
 #include "zerorun/io.hpp"
 

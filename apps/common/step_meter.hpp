@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/device_spans.hpp"
+#include "codec/base/step_times.hpp"
 #include "zerorun/convert.hpp"
 
 namespace zerorun::app {

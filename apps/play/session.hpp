@@ -23,7 +23,7 @@
 #include "apps/common/process.hpp"
 #include "apps/play/decode_ahead.hpp"
 #include "codec/arith/color.hpp"
-#include "codec/base/frame_distance.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun::app {

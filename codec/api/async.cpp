@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "codec/api/pipelines.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/backend.hpp"
 

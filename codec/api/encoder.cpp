@@ -15,7 +15,7 @@
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/encode/progressive_scan.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/marker.hpp"

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "codec/base/frame_distance.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/base/try.hpp"
 

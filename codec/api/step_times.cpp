@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "codec/pipeline/decode_walk.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
 
 namespace zerorun {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "codec/api/device_set.hpp"
-#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
@@ -131,17 +130,16 @@ struct Transcoder::Impl {
     ZR_LET(backend, resolve_backend(params.backend, params.device));
     if (backend == Backend::cpu || !is_of_use || test_device_count() > 0) return Status::ok();
     auto made = make_cuda_recode_pipeline(params.device, params.threads);
-    if (!made) return is_choice ? Status::ok() : made.status();
-    device = *std::move(made);
-    return Status::ok();
+    if (made) device = *std::move(made);
+    return made || is_choice ? Status::ok() : made.status();
   }
 
   /// On the device. With an automatic choice the CPU takes what the device fails with.
   Result<bool> recode(const ParsedImage& image, ColorModel color) {
     if (device == nullptr) return false;
     auto done = device->recode_scan(image.parser.frame(), image.scans, color, recoded);
-    const bool is_spared = params.backend == Backend::automatic && is_of_device(done.status());
-    return done || !is_spared ? done : false;
+    if (!done && params.backend == Backend::automatic && is_of_device(done.status())) return false;
+    return done;
   }
 
   /// All scans of the image. Errors: also the first damage.

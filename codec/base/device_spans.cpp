@@ -1,6 +1,6 @@
 // When a device worked for a thread.
 // SPDX-License-Identifier: MIT
-#include "codec/base/device_spans.hpp"
+#include "codec/base/step_times.hpp"
 
 #include <algorithm>
 #include <utility>

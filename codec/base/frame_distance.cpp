@@ -1,6 +1,5 @@
 // Squared error and structural similarity of two frames, of any pixel format.
 // SPDX-License-Identifier: MIT
-#include "codec/base/frame_distance.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,6 @@
 
 #include "codec/arith/color.hpp"
 #include "codec/arith/integer.hpp"
-#include "codec/arith/resample.hpp"
 
 namespace zerorun {
 ChromaAccess chroma_access(PixelFormat format) {

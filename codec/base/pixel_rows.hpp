@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,7 +73,7 @@ void write_luma_row(const FrameView& frame, int y, const std::uint8_t* luma);
 void write_chroma_row(const FrameView& frame, int cy, const std::uint8_t* cb,
                       const std::uint8_t* cr);
 
-/// One row of box_mean() (arith/resample.hpp) over boxes of 1x1, 2x1, 1x2, 2x2 or 4x1 samples.
+/// One row of box_mean() (arith/color.hpp) over boxes of 1x1, 2x1, 1x2, 2x2 or 4x1 samples.
 /// `row1` is not read when rows is 1.
 void box_filter_row(const std::uint8_t* row0, const std::uint8_t* row1, int h, int rows,
                     std::uint8_t* out, int out_width);
@@ -91,5 +92,27 @@ inline std::size_t place_planes(FrameView& frame, std::uint8_t* memory, std::siz
   }
   return bytes;
 }
+
+/// Sums of squared differences and numbers of samples, per component in the order of the format
+/// (Y Cb Cr or R G B). They are exact over many frames: a stream's PSNR is that of all its samples.
+struct SquaredError {
+  int components = 0;
+  bool is_rgb = false;  ///< else Y, or Y Cb Cr
+  std::array<std::uint64_t, 3> sum{};
+  std::array<std::uint64_t, 3> samples{};
+
+  void add(const SquaredError& other) noexcept;
+  /// In dB; infinity if nothing differs.
+  double psnr(int component) const noexcept;
+  double psnr() const noexcept;  ///< over the samples of all components
+};
+
+/// Both frames must have the same format and size.
+SquaredError squared_error(const ConstFrameView& a, const ConstFrameView& b) noexcept;
+
+/// The mean over windows of 8x8 samples, four samples apart: 1 where nothing differs. Luma of RGB
+/// is JFIF's. Frames of less than 8x8 samples have no window and give 1 if they are equal, else 0.
+/// Both frames must have the same size and format. The result is the same on every machine.
+double luma_ssim(const ConstFrameView& a, const ConstFrameView& b);
 
 }  // namespace zerorun

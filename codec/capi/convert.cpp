@@ -61,6 +61,20 @@ Status to_segments(const zerorun_encode_params& params, std::vector<MarkerSegmen
   return Status::ok();
 }
 
+/// What decoders and transcoders have in common.
+template <typename Given, typename Params>
+Status read_common(const Given& params, Params& out) {
+  out.strict = params.strict != 0;
+  ZR_TRY(choose(params.backend, "backend", out.backend));
+  out.device = params.device;
+  out.threads = params.threads;
+  ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
+  if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
+  if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
+  if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
+  return Status::ok();
+}
+
 }  // namespace
 
 zerorun_error make_error(const Status& status) noexcept {
@@ -118,14 +132,7 @@ Result<DecodeParams> to_params(const zerorun_decode_params* given) {
                              "zerorun_decode_params"));
   DecodeParams out;
   if (params.nearest_upsampling != 0) out.upsampling = ChromaUpsampling::nearest;
-  out.strict = params.strict != 0;
-  ZR_TRY(choose(params.backend, "backend", out.backend));
-  out.device = params.device;
-  out.threads = params.threads;
-  ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
-  if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
-  if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
-  if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
+  ZR_TRY(read_common(params, out));
   if (params.scale != 0) out.scale = params.scale;
   out.region = to_region(&params.region);
   return out;
@@ -140,19 +147,12 @@ Result<TranscodeParams> to_params(const zerorun_transcode_params* given) {
   ZR_TRY(choose(params.rotate, "rotation", transform.rotate));
   ZR_TRY(choose(params.flip, "flip", transform.flip));
   ZR_TRY(choose(params.edges, "edges", transform.edges));
-  ZR_TRY(choose(params.instruction_set, "instruction set", out.instruction_set));
-  ZR_TRY(choose(params.backend, "backend", out.backend));
-  out.device = params.device;
+  ZR_TRY(read_common(params, out));
   out.optimize = params.optimize != 0;
   if (params.restart_interval != 0) out.restart_interval = std::max(0, params.restart_interval);
   transform.crop = to_region(&params.crop);
   transform.gray = params.gray != 0;
   out.verify = params.verify != 0;
-  out.strict = params.strict != 0;
-  out.threads = params.threads;
-  if (params.max_scans != 0) out.limits.max_scans = params.max_scans;
-  if (params.max_pixels != 0) out.limits.max_pixels = params.max_pixels;
-  if (params.max_header_bytes != 0) out.limits.max_header_bytes = params.max_header_bytes;
   return out;
 }
 

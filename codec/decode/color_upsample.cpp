@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "codec/arith/color.hpp"
-#include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/syntax/header_parser.hpp"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "codec/arith/resample.hpp"
+#include "codec/arith/color.hpp"
 #include "codec/base/exec.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/decoder.hpp"
@@ -15,7 +15,7 @@ namespace zerorun {
 
 struct FrameHeader;
 
-/// Components are enlarged by the filters of arith/resample.hpp. A YCbCr frame of another sampling
+/// Components are enlarged by the filters of arith/color.hpp. A YCbCr frame of another sampling
 /// is made from the enlarged picture by the encoder's box filters.
 struct ColorUpsampleArgs {
   ConstPlaneView plane[kMaxDecodedComponents];

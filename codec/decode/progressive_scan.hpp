@@ -10,7 +10,7 @@
 #include "codec/decode/restart_plan.hpp"
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "codec/syntax/stored_blocks.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 

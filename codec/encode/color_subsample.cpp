@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "codec/arith/resample.hpp"
+#include "codec/arith/color.hpp"
 #include "codec/base/pixel_rows.hpp"
 
 namespace zerorun {

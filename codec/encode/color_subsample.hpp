@@ -12,7 +12,7 @@
 
 namespace zerorun {
 
-/// Converts RGB by arith/color.hpp and reduces chroma by the boxes of arith/resample.hpp. Chroma
+/// Converts RGB by arith/color.hpp and reduces chroma by its boxes. Chroma
 /// that the frame has at a lower resolution than the stream is repeated. A plane is whole blocks
 /// wide (blocks_wide * 8); right of the frame its last pixel is repeated. A plane is as high as the
 /// component; the transform repeats the last row.

@@ -10,7 +10,7 @@
 #include "codec/encode/bit_pack.hpp"
 #include "codec/syntax/huffman_code.hpp"
 #include "codec/syntax/scan_script.hpp"
-#include "codec/syntax/stored_blocks.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 

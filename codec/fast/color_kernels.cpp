@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "codec/arith/color.hpp"
-#include "codec/arith/resample.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codec/fast/color_kernels.cpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "codec/arith/resample.hpp"
+#include "codec/arith/color.hpp"
 #include "codec/base/pixel_rows.hpp"
 
 namespace zerorun::fast {

@@ -23,7 +23,7 @@ struct ColorKernels {
   /// rgb_to_ycc() of arith/color.hpp for a row of packed pixels.
   void (*rgb_to_ycc)(const std::uint8_t* in, RgbOrder order, int width, std::uint8_t* y,
                      std::uint8_t* cb, std::uint8_t* cr);
-  /// box_mean() of arith/resample.hpp over 2 x v samples, v being 1 or 2. Input rows are padded.
+  /// box_mean() of arith/color.hpp over 2 x v samples, v being 1 or 2. Input rows are padded.
   void (*box_2)(const std::uint8_t* row0, const std::uint8_t* row1, int v, std::uint8_t* out,
                 int out_width);
   /// ycc_to_rgb() for a row; the fourth byte of a pixel is 255. Input rows are padded.

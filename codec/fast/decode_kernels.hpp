@@ -8,7 +8,6 @@
 #include "codec/decode/block_decoder.hpp"
 #include "codec/fast/decode_tables.hpp"
 #include "codec/syntax/scan_layout.hpp"
-#include "codec/syntax/stored_blocks.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::fast {

@@ -7,7 +7,7 @@
 
 #include "codec/encode/bit_pack.hpp"
 #include "codec/fast/encode_kernels.hpp"
-#include "codec/syntax/stored_blocks.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun::fast {
 

@@ -14,7 +14,7 @@
 #include "codec/decode/restart_plan.hpp"
 #include "codec/fast/decode_kernels.hpp"
 #include "codec/syntax/header_parser.hpp"
-#include "codec/syntax/stored_blocks.hpp"
+#include "codec/syntax/scan_layout.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::fast {

@@ -17,7 +17,7 @@
 #include "codec/syntax/header_parser.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_script.hpp"
-#include "codec/syntax/stored_blocks.hpp"
+#include "codec/syntax/scan_layout.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/status.hpp"
 

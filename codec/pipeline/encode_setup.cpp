@@ -1,7 +1,7 @@
 // Parameters and the shape of a frame -> everything that is fixed before coding, with the rules by
 // which coefficients are decided.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // Scaled and region decoding: which blocks of an image are wanted.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/image_part.hpp"
+#include "codec/pipeline/decode_walk.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codec/base/try.hpp"
-#include "codec/pipeline/encode_setup.hpp"
-#include "codec/pipeline/image_part.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
+#include "codec/pipeline/decode_walk.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "codec/syntax/huffman_code.hpp"
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cuda/base/check.hpp"
-#include "cuda/base/shared_permission.hpp"
 #include "cuda/base/this_device.hpp"
 
 namespace zerorun {

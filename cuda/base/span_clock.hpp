@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/device_spans.hpp"
+#include "codec/base/step_times.hpp"
 #include "cuda/base/memory.hpp"
 
 namespace zerorun {

@@ -1,9 +1,9 @@
 // Each thread decodes a subsequence to pairs.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/base/shared_permission.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/decode/own_subsequence.cuh"
 
 namespace zerorun {

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/decode/scan_kernels.hpp"
 
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/launch.hpp"
-#include "cuda/base/shared_permission.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/decode/chunk_sync.cuh"
 #include "cuda/decode/own_subsequence.cuh"
 

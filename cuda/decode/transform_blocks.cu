@@ -7,7 +7,7 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/reduced_idct.hpp"
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/kept.cuh"
 #include "cuda/base/launch.hpp"

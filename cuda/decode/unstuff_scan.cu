@@ -9,7 +9,7 @@
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"
-#include "cuda/base/shared_permission.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/base/stuffed_bytes.cuh"
 #include "cuda/decode/scan_progress.cuh"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"

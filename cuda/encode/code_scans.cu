@@ -1,7 +1,7 @@
 // Coefficients, runs and tables -> the bits of all tiles. A warp takes a tile: it counts the bits
 // of its lanes, learns from the CTAs before where its words go, and walks a second time.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/scan_lane.cuh"

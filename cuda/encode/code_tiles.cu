@@ -3,7 +3,7 @@
 // wait for each other once, for the tables. And, for progressive frames, samples -> coefficients in
 // memory with the same arithmetic.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/pack_items.cuh"
 

@@ -3,7 +3,7 @@
 // that has this block in its tile walks over the next ones, up to a block with symbols of its own.
 // A first kernel marks the blocks where runs may end; a warp takes the blocks of a tile.
 // SPDX-License-Identifier: MIT
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/encode/scan_lane.cuh"
 
 namespace zerorun {

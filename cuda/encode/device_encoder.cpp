@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codec/capi/convert.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "cuda/base/memory.hpp"
 #include "cuda/base/this_device.hpp"
 #include "cuda/encode/batch_to_host.hpp"

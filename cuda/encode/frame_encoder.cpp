@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "codec/base/pixel_rows.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/encode/packed_fdct.hpp"
 #include "cuda/encode/tuning.hpp"

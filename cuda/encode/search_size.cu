@@ -6,7 +6,7 @@
 #include <cooperative_groups.h>
 
 #include "codec/syntax/header_bytes.hpp"
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/list_items.cuh"
 

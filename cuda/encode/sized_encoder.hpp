@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/encode/copies.hpp"

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/base/step_times.hpp"
 
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "cuda/base/span_clock.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 #include "cuda/encode/frame_upload.hpp"

@@ -7,7 +7,7 @@
 
 #include "codec/arith/integer.hpp"
 #include "codec/syntax/scan_layout.hpp"
-#include "cuda/base/known_divisor.hpp"
+#include "cuda/base/pair_cycle.hpp"
 #include "cuda/encode/tuning.hpp"
 
 namespace zerorun {

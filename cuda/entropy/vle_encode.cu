@@ -13,7 +13,7 @@
 
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/launch.hpp"
-#include "cuda/base/shared_permission.hpp"
+#include "cuda/base/this_device.hpp"
 #include "cuda/entropy/vle_tile.cuh"
 
 namespace zerorun::cuda_entropy {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "codec/pipeline/coefficient_coder.hpp"
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/decode/cuda_decode_pipeline.hpp"
 #include "cuda/encode/frame_encoder.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "codec/arith/color.hpp"
-#include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
@@ -17,7 +16,7 @@ namespace zerorun {
 namespace {
 
 // Sixteen packed pixels of a row at once: RGB in registers -> Y, and Cb and Cr of boxes of them. A
-// word holds Cb in its lower and Cr in its upper half: box_mean() of arith/resample.hpp for both.
+// word holds Cb in its lower and Cr in its upper half: box_mean() of arith/color.hpp for both.
 
 /// Factors of the bytes of a pixel in 16.16 fixed point: those of bytes 0 and 1 in `low`, of 2 and
 /// 3 in `high`, the first in the lower half. Those of Cb and Cr are negative, because -32768 has 16

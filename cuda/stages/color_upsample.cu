@@ -8,7 +8,6 @@
 
 #include "codec/arith/color.hpp"
 #include "codec/arith/integer.hpp"
-#include "codec/arith/resample.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
@@ -19,7 +18,7 @@ namespace {
 
 // Sixteen pixels of a row at once: YCbCr planes -> RGB in registers, for the samplings of nearly
 // all streams. A word holds Cb in its lower and Cr in its upper half: the sums of the filters have
-// 12 bits at most, so that the functions of arith/resample.hpp work on both halves at once.
+// 12 bits at most, so that the functions of arith/color.hpp work on both halves at once.
 
 constexpr bool filters_rows(UpsampleFilter f) {
   return f == UpsampleFilter::fancy_1x2 || f == UpsampleFilter::fancy_2x2;

@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "codec/base/device_name.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "zerorun/backend.hpp"
 
 namespace zerorun::gst {

@@ -13,7 +13,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "codec/base/device_spans.hpp"
+#include "codec/base/step_times.hpp"
 #include "tests/support/capi.hpp"
 #include "zerorun/cuda.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "codec/base/frame_distance.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/jpeg_segments.hpp"

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cuda/base/architecture.cuh"
+#include "cuda/base/device_limits.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #include "cuda/encode/tuning.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "cuda/encode/frame_encoder.hpp"
 #include "cuda/encode/frame_upload.hpp"
 #include "cuda/stages/staged_encoder.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec/base/cuda_device.hpp"
-#include "codec/base/frame_distance.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "tests/cuda/test_kernels.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "tests/rd/curves.hpp"
 

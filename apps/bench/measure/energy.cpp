@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "codec/base/device_name.hpp"
+#include "codec/base/cuda_device.hpp"
 #include "codec/base/try.hpp"
 
 namespace zerorun::app::bench {

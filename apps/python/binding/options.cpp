@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "codec/base/choices.hpp"
-#include "codec/base/device_name.hpp"
+#include "codec/base/cuda_device.hpp"
 
 namespace zerorun::python {
 namespace {

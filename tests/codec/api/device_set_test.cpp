@@ -9,7 +9,6 @@
 #include <string>
 
 #include "codec/api/pipelines.hpp"
-#include "codec/base/device_name.hpp"
 #include "codec/base/cuda_device.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"

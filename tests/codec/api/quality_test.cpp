@@ -13,7 +13,7 @@
 #include "codec/api/pipelines.hpp"
 #include "codec/api/quality_encoder.hpp"
 #include "codec/arith/quality_search.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_writer.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "codec/arith/dct8.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/quant_table.hpp"
 #include "tests/support/random.hpp"

@@ -1,6 +1,6 @@
 // Where stretches of a device's time lie on the host's clock, and which thread gets them.
 // SPDX-License-Identifier: MIT
-#include "codec/base/device_spans.hpp"
+#include "codec/base/step_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,6 @@
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
-#include "codec/pipeline/image_part.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "tests/codec/fast/any_stream.hpp"
 #include "tests/hostile/small_streams.hpp"

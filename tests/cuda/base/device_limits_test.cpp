@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/base/architecture.cuh"
-
 namespace zerorun {
 namespace {
 

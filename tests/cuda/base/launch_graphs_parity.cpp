@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/launch_graphs.hpp"
 #include "cuda/encode/frame_encoder.hpp"

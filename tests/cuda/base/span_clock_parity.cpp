@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "codec/base/device_spans.hpp"
-#include "codec/base/frame_distance.hpp"
+#include "codec/base/step_times.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/test_frame.hpp"

@@ -10,7 +10,7 @@
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
-#include "codec/pipeline/encode_setup.hpp"
+#include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "cuda/base/scratch.hpp"
 #include "cuda/stages/stages_cuda.hpp"

@@ -50,6 +50,14 @@ class ProgramOnGpuTest(ProgramTest):
         cpu, cuda = self.both("decode", SAMPLES / "raccoon.jpg", ".ppm")
         self.assertEqual(cpu, cuda)
 
+    def test_copy_codes_again_to_the_bytes_of_the_cpu(self):
+        source = self.path("in.mjpeg")
+        for options in ((), ("--restart", "3", "--subsampling", "444")):
+            self.encode(self.y4m, "-o", source, "-y", *options)
+            cpu, cuda = self.both("copy", source, ".mjpeg", "--optimize", "--verify")
+            self.assertEqual(cpu, cuda)
+            self.assertLess(len(cuda), pathlib.Path(source).stat().st_size)
+
     def test_damaged_frames_are_decoded_stage_by_stage_and_counted(self):
         self.encode(self.y4m, "-o", self.path("in.mjpeg"))
         source = damage_second_image(self.path("in.mjpeg"), self.path("damaged.mjpeg"))

@@ -76,6 +76,12 @@ class RecodeTest(ProgramTest):
         again = self.copy(small, "again.jpg", "--optimize")
         self.assertEqual(pathlib.Path(again).read_bytes(), pathlib.Path(small).read_bytes())
 
+    def test_a_device_that_is_not_there(self):
+        source = self.picture()
+        for options in (("--optimize",), ("--rotate", "90")):
+            done = self.zerorun("copy", source, "-o", self.path("no.jpg"), *options, "--device", "cuda:99", code=5)
+            self.assertFalse(pathlib.Path(self.path("no.jpg")).exists(), done.stderr)
+
     @needs_jpegtran
     def test_auto_follows_exif_and_resets_it(self):
         for orientation, options in TURNS.items():

@@ -11,15 +11,15 @@ QUICK = ["--time", "0.02", "--warm-up", "0", "--repetitions", "3", "--device", "
 class BenchSizeTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.source = make_y4m(self.path("in.y4m"), 160, 120, 3)
+        self.source = make_y4m("in.y4m", 160, 120, 3)
 
     def bench(self, *arguments, source=None):
-        report = self.path("report.json")
+        report = "report.json"
         done = self.zerorun("bench", source or self.source, *arguments, *QUICK, "--json", report, "-y")
-        return json.loads(pathlib.Path(report).read_text()), done.stdout.decode()
+        return json.loads(self.read(report)), done.stdout.decode()
 
     def test_the_bytes_are_those_of_encode(self):
-        out = self.path("out.mjpeg")
+        out = "out.mjpeg"
         self.encode(self.source, "-o", out, "--target-size", "5k", "--huffman", "optimal")
         report, text = self.bench("--target-size", "5k", "--huffman", "optimal")
         self.assertEqual([(c["operation"], c["target_size"]) for c in report["cases"]], [("encode", 5000)])
@@ -43,15 +43,15 @@ class BenchSizeTest(ProgramTest):
         names = []
         for size in ("5000", "6000"):
             self.bench("--target-size", size)
-            names.append(self.path(size + ".json"))
-            pathlib.Path(self.path("report.json")).rename(names[-1])
+            names.append(size + ".json")
+            pathlib.Path("report.json").rename(names[-1])
         text = self.zerorun("bench", "--compare", *names).stdout.decode()
         self.assertIn(" 5000 bytes ", text)
         self.assertIn(" 6000 bytes ", text)
         self.assertIn(" 0 the same", text)
 
     def test_progressive_streams_are_those_of_encode(self):
-        out = self.path("out.mjpeg")
+        out = "out.mjpeg"
         self.encode(self.source, "-o", out, "--progressive")
         report, text = self.bench("--scans", "baseline,progressive", "--operation", "encode", "--restart", "none")
         self.assertEqual([c["progressive"] for c in report["cases"]], [False, True])

@@ -13,12 +13,12 @@ KINDS = ("mov", "mp4", "mkv", "avi")
 class ContainersTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.y4m = make_y4m(self.path("in.y4m"), 65, 47, 10, rate="30000:1001")
+        self.y4m = make_y4m("in.y4m", 65, 47, 10, rate="30000:1001")
 
     def test_ffprobe_reads_what_was_meant(self):
         for kind in KINDS:
             with self.subTest(kind=kind):
-                out = self.path("out." + kind)
+                out = "out." + kind
                 self.encode(self.y4m, "-o", out, "--verify")
                 stream = video_stream(out)
                 self.assertEqual(stream["codec_name"], "mjpeg")
@@ -33,46 +33,46 @@ class ContainersTest(ProgramTest):
     def test_a_file_that_was_cut(self):
         for kind in ("mkv", "avi"):
             with self.subTest(kind=kind):
-                out, cut = self.path("whole." + kind), self.path("cut." + kind)
+                out, cut = "whole." + kind, "cut." + kind
                 self.encode(self.y4m, "-o", out)
                 self.assertEqual(self.info(out)["missing_bytes"], 0)
-                whole = pathlib.Path(out).read_bytes()
-                pathlib.Path(cut).write_bytes(whole[:len(whole) // 2])
+                whole = self.read(out)
+                self.write(cut, whole[:len(whole) // 2])
                 missing = len(whole) - len(whole) // 2
                 self.assertEqual(self.info(cut)["missing_bytes"], missing)
                 self.assertIn(b"cut short", self.zerorun("info", cut).stdout)
-                pictures = self.path(kind + ".y4m")
+                pictures = kind + ".y4m"
                 sentence = f"cut short: {missing:,} bytes are missing"
                 self.assertIn(sentence, self.decode(cut, "-o", pictures).stderr.decode())
-                frames = y4m_frames(pathlib.Path(pictures).read_bytes())
+                frames = y4m_frames(self.read(pictures))
                 self.assertTrue(2 <= len(frames) < 10)
-                again = self.encode(cut, "-o", self.path("again." + kind))
+                again = self.encode(cut, "-o", "again." + kind)
                 self.assertIn(sentence, again.stderr.decode())
-                strict = self.path("strict.y4m")
+                strict = "strict.y4m"
                 refused = self.decode(cut, "-o", strict, "--strict", code=3)
                 # An AVI file's last frame may be cut too, which comes first.
                 self.assert_sentence(refused, sentence if kind == "mkv" else "cut.avi")
                 self.assertFalse(pathlib.Path(strict).exists())
 
     def test_video_with_sound(self):
-        source = self.path("talk.mov")
+        source = "talk.mov"
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-f", "lavfi", "-i",
                "sine=d=1", "-c:v", "mpeg4", "-c:a", "pcm_s16le", source)
         for kind in ("mov", "mkv", "avi"):
             with self.subTest(kind=kind):
-                out = self.path("out." + kind)
+                out = "out." + kind
                 self.encode(source, "-o", out)
                 kinds = sorted(s["codec_type"] for s in probe(out)["streams"])
                 self.assertEqual(kinds, ["audio", "video"])
                 self.assertEqual(int(video_stream(out)["nb_read_frames"]), 25)
                 self.encode(source, "-o", out, "-y", "--audio", "none")
                 self.assertEqual([s["codec_type"] for s in probe(out)["streams"]], ["video"])
-        done = self.encode(source, "-o", self.path("out.mjpeg"))
+        done = self.encode(source, "-o", "out.mjpeg")
         self.assertIn("sound", done.stderr.decode())
 
     def test_a_rate_that_changes_late_is_kept(self):
         """Matroska has no index of all frames, and its first frames have an even rate."""
-        source, out = self.path("late.mkv"), self.path("late.mov")
+        source, out = "late.mkv", "late.mov"
         ffmpeg("-f", "lavfi", "-i", "testsrc2=s=64x48:r=50", "-vf", "select='gte(n,150)+not(mod(n,2))'",
                "-t", "4", "-fps_mode", "vfr", "-c:v", "mjpeg", source)
         for command in ("copy", "encode"):
@@ -93,9 +93,9 @@ class ContainersTest(ProgramTest):
             if name == "sound.flv":
                 extra = ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "adpcm_swf", "-ar", "44100"]
             ffmpeg("-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", *extra, "-frames:v", str(frames), "-c:v", codec,
-                   self.path(name))
-            info = json.loads(self.zerorun("info", self.path(name), "--json").stdout)
+                   name)
+            info = json.loads(self.zerorun("info", name, "--json").stdout)
             self.assertEqual((info["width"], info["height"]), (192, 128), name)
-            self.zerorun("decode", self.path(name), "-o", self.path("out.y4m"), "-y")
+            self.zerorun("decode", name, "-o", "out.y4m", "-y")
             size = (self.dir / "out.y4m").stat().st_size
             self.assertEqual(size // (192 * 128 * 3 // 2), frames, name)

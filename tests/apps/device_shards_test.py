@@ -38,8 +38,8 @@ class DeviceTest(ProgramTest):
 
 class DeviceOfARankTest(DeviceTest):
     def device_of(self, source, **environment):
-        done = self.zerorun("encode", source, "-o", self.path("out.mjpeg"), "--shard", "0/1", "-y", "--device",
-                            "cuda", "--progress", "json", env={**os.environ, **environment})
+        done = self.zerorun("encode", source, "-o", "out.mjpeg", "--shard", "0/1", "-y", "--device", "cuda",
+                            "--progress", "json", env={**os.environ, **environment})
         text = done.stderr.decode().splitlines()[-1]
         devices = [number for number in range(16) if f'"cuda:{number} ' in text]
         self.assertEqual(len(devices), 1, text)
@@ -48,14 +48,14 @@ class DeviceOfARankTest(DeviceTest):
     def test_a_gpu_that_is_the_only_visible_one_is_number_0(self):
         if PRETENDED:
             self.skipTest("CUDA_VISIBLE_DEVICES is CUDA's own")
-        source, last = make_y4m(self.path("in.y4m"), frames=2), str(gpu_count() - 1)
+        source, last = make_y4m("in.y4m", frames=2), str(gpu_count() - 1)
         self.assertEqual(self.device_of(source, CUDA_VISIBLE_DEVICES=last, SLURM_LOCALID=last), 0)
 
 
 class KilledOnGpuTest(DeviceTest):
     def setUp(self):
         super().setUp()
-        self.source, self.out = self.path("in.y4m"), self.path("out.mjpeg")
+        self.source, self.out = "in.y4m", "out.mjpeg"
         subprocess.run([sys.executable, MAKE_INPUT, self.source, "640", "480", str(LONG_FRAMES)], check=True)
 
     def end_amid_work(self, number, *options):
@@ -79,9 +79,8 @@ class KilledOnGpuTest(DeviceTest):
         done = self.zerorun("encode", self.source, "-o", self.out, "--resume", "--device", "cuda")
         self.assertIn(f"of {LONG_FRAMES} frames are there already", done.stderr.decode())
         for device in ("cpu", "cuda"):
-            self.zerorun("encode", self.source, "-o", self.path("one.mjpeg"), "-y", "--device", device)
-            self.assertTrue(pathlib.Path(self.path("one.mjpeg")).read_bytes() == pathlib.Path(self.out).read_bytes(),
-                            device)
+            self.zerorun("encode", self.source, "-o", "one.mjpeg", "-y", "--device", device)
+            self.assertTrue(self.read("one.mjpeg") == self.read(self.out), device)
 
 
 del ProgramTest

@@ -28,7 +28,9 @@ def options(text):
 
 class HelpTest(ProgramTest):
     def help(self, *arguments):
-        return self.zerorun(*arguments).stdout.decode()
+        done = self.zerorun(*arguments)
+        self.assertEqual(done.stderr, b"")
+        return done.stdout.decode()
 
     def commands(self):
         found = re.findall(r"^  ([a-z]+) ", self.help("--help").partition("Subcommands:")[2], re.M)
@@ -72,7 +74,8 @@ class HelpTest(ProgramTest):
     def test_exit_codes_are_in_the_help_of_the_program_and_in_help_all(self):
         codes = self.help("--help").partition("\nExit codes:\n")[2]
         self.assertEqual(re.findall(r"^  (\d+)", codes, re.M), ["0", "1", "2", "3", "4", "5", "6", "75", "130"])
-        self.assertEqual(self.help("--help-all"), self.help("--help"))
+        for words in ([], ["help"], ["help", "--help"], ["--help-all"], ["-h"]):
+            self.assertEqual(self.help(*words), self.help("--help"))
         for command in self.commands():
             self.assertTrue(self.help(command, "--help-all").endswith("\nExit codes:\n" + codes), command)
             self.assertEqual(self.help("help", command, "--help-all"), self.help(command, "--help-all"))

@@ -10,8 +10,8 @@ from support import PROGRAM, SAMPLES, ProgramTest, make_ppm, make_y4m, needs_con
 
 class InfoTest(ProgramTest):
     def test_raw_stream(self):
-        y4m = make_y4m(self.path("in.y4m"), 65, 47, 5)
-        out = self.path("out.mjpeg")
+        y4m = make_y4m("in.y4m", 65, 47, 5)
+        out = "out.mjpeg"
         self.encode(y4m, "-o", out, "-q", "77", "--restart", "9", "--comment", "hello")
         info = self.info(out)
         size = pathlib.Path(out).stat().st_size
@@ -33,12 +33,12 @@ class InfoTest(ProgramTest):
 
     def test_names_and_tags_are_any_bytes(self):
         odd = os.fsencode(self.dir) + b"/caf\xe9.mjpeg"
-        y4m = make_y4m(self.path("in.y4m"), frames=2)
-        done = subprocess.run([PROGRAM, "encode", y4m, "-o", odd, "--progress", "json", "--stats",
-                               self.path("s.json")], capture_output=True, timeout=300)
+        y4m = make_y4m("in.y4m", frames=2)
+        done = subprocess.run([PROGRAM, "encode", y4m, "-o", odd, "--progress", "json", "--stats", "s.json"],
+                              capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         json.loads(done.stderr.splitlines()[-1])
-        json.loads(pathlib.Path(self.path("s.json")).read_text())
+        json.loads(self.read("s.json"))
         done = subprocess.run([PROGRAM, "info", odd, "--json"], capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("caf\ufffd", done.stdout.decode())
@@ -49,11 +49,11 @@ class InfoTest(ProgramTest):
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_other_inputs(self):
-        info = self.info(make_y4m(self.path("in.y4m"), 32, 16, 3, rate="30000:1001"))
+        info = self.info(make_y4m("in.y4m", 32, 16, 3, rate="30000:1001"))
         self.assertEqual((info["width"], info["height"]), (32, 16))
         self.assertEqual(info["frame_rate"], "30000/1001")
         self.assertNotIn("jpeg", info)
-        info = self.info(make_ppm(self.path("in.ppm"), 40, 30))
+        info = self.info(make_ppm("in.ppm", 40, 30))
         self.assertEqual((info["width"], info["height"]), (40, 30))
 
     @needs_opencv
@@ -64,40 +64,40 @@ class InfoTest(ProgramTest):
                          (95, "444", "own"))
 
     def test_packet_sizes_of_a_sequence(self):
-        y4m = make_y4m(self.path("in.y4m"), frames=4)
-        self.encode(y4m, "-o", self.path("%d.jpg"))
-        done = self.zerorun("info", self.path("%d.jpg"), "--json", "--packets")
+        y4m = make_y4m("in.y4m", frames=4)
+        self.encode(y4m, "-o", "%d.jpg")
+        done = self.zerorun("info", "%d.jpg", "--json", "--packets")
         self.assertEqual(json.loads(done.stdout)["packets"]["count"], 4)
 
     @needs_containers
     def test_numbers_by_an_index_are_called_that(self):
         """An index of AVI that lists 3 of 5 frames is not believed; what MOV says is said to be its word."""
-        self.encode(make_y4m(self.path("in.y4m"), frames=5), "-o", self.path("in.avi"))
-        self.zerorun("copy", self.path("in.avi"), "-o", self.path("in.mov"))
-        data = pathlib.Path(self.path("in.avi")).read_bytes()
+        self.encode(make_y4m("in.y4m", frames=5), "-o", "in.avi")
+        self.zerorun("copy", "in.avi", "-o", "in.mov")
+        data = self.read("in.avi")
         at = data.index(b"idx1")
         self.assertEqual(int.from_bytes(data[at + 4:at + 8], "little"), 5 * 16)
         cut = data[:at] + b"idx1" + (3 * 16).to_bytes(4, "little") + data[at + 8:at + 8 + 3 * 16]
-        pathlib.Path(self.path("lies.avi")).write_bytes(cut[:4] + (len(cut) - 8).to_bytes(4, "little") + cut[8:])
-        self.decode(self.path("lies.avi"), "-o", self.path("%d.ppm"))
-        self.assertTrue(pathlib.Path(self.path("5.ppm")).exists())
+        self.write("lies.avi", cut[:4] + (len(cut) - 8).to_bytes(4, "little") + cut[8:])
+        self.decode("lies.avi", "-o", "%d.ppm")
+        self.assertTrue(pathlib.Path("5.ppm").exists())
         for name, by_index in (("lies.avi", False), ("in.mov", True), ("in.y4m", False), ("%d.ppm", False)):
-            info = self.info(self.path(name))
+            info = self.info(name)
             self.assertEqual((info["frames"], info["frames_by_index"]), (5, by_index), name)
-            said = self.zerorun("info", self.path(name)).stdout
+            said = self.zerorun("info", name).stdout
             self.assertEqual(b"(by its index; --packets counts)" in said, by_index, name)
-        counted = json.loads(self.zerorun("info", self.path("in.mov"), "--json", "--packets").stdout)
+        counted = json.loads(self.zerorun("info", "in.mov", "--json", "--packets").stdout)
         self.assertEqual((counted["frames"], counted["frames_by_index"]), (5, False))
 
     def test_stdin(self):
-        y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 32, 16, 3))
-        out = self.path("out.mjpeg")
+        y4m = pathlib.Path(make_y4m("in.y4m", 32, 16, 3))
+        out = "out.mjpeg"
         self.encode(y4m, "-o", out)
         for name, width in ((out, 32), (y4m, 32)):
             with open(name, "rb") as stream:
                 done = self.zerorun("info", "-", "--json", stdin=stream)
             self.assertEqual(json.loads(done.stdout)["width"], width)
-            done = self.zerorun("info", "-", "--json", input=pathlib.Path(name).read_bytes())
+            done = self.zerorun("info", "-", "--json", input=self.read(name))
             self.assertEqual(json.loads(done.stdout)["width"], width)
 
     def test_devices(self):

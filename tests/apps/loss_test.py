@@ -1,6 +1,5 @@
 # Alpha, depth, matrix and range of video, raw video and YUV4MPEG2: kept, converted or said.
 # SPDX-License-Identifier: MIT
-import pathlib
 import struct
 
 from metadata_test import ppm_pixels
@@ -14,8 +13,8 @@ class AlphaTest(ProgramTest):
             "white": (227, 177, 152)}
 
     def middle(self, source, *options):
-        self.decode(source, "-o", self.path("o%d.ppm"), "-y", *options)
-        return ppm_pixels(pathlib.Path(self.path("o1.ppm")).read_bytes())[16][16]
+        self.decode(source, "-o", "o%d.ppm", "-y", *options)
+        return ppm_pixels(self.read("o1.ppm"))[16][16]
 
     def check(self, source, delta, *options):
         note = self.decode(source, "-o", "null:", *options).stderr
@@ -33,18 +32,18 @@ class AlphaTest(ProgramTest):
         for codec, pixels, kind, delta in (("png", "rgba", "mov", 2), ("qtrle", "argb", "mov", 2),
                                            ("ffv1", "yuva420p", "mkv", 5),
                                            ("ffv1", "yuva444p10le", "mkv", 5)):
-            name = self.path(f"{codec}-{pixels}.{kind}")
+            name = f"{codec}-{pixels}.{kind}"
             ffmpeg(*colour, "-c:v", codec, "-pix_fmt", pixels, name)
             self.check(name, delta)
 
     @needs_ffmpeg
     def test_y4m_with_alpha(self):
-        ffmpeg("-f", "lavfi", "-i", "color=0xC86432@0.502:s=32x32:d=0.2,format=rgba", "-pix_fmt",
-               "yuva444p", "-strict", "-1", "-f", "yuv4mpegpipe", self.path("a.y4m"))
-        self.assertIn(b"C444alpha", pathlib.Path(self.path("a.y4m")).read_bytes()[:100])
-        self.check(self.path("a.y4m"), 3)
-        want = self.middle(self.path("a.y4m"), "--alpha", "white")
-        data = pathlib.Path(self.path("a.y4m")).read_bytes()
+        ffmpeg("-f", "lavfi", "-i", "color=0xC86432@0.502:s=32x32:d=0.2,format=rgba", "-pix_fmt", "yuva444p", "-strict",
+               "-1", "-f", "yuv4mpegpipe", "a.y4m")
+        self.assertIn(b"C444alpha", self.read("a.y4m")[:100])
+        self.check("a.y4m", 3)
+        want = self.middle("a.y4m", "--alpha", "white")
+        data = self.read("a.y4m")
         piped = self.decode("-", "-o", "-", "--format", "pnm", "--alpha", "white", input=data)
         self.assertEqual(ppm_pixels(piped.stdout[:len(piped.stdout) // 5])[16][16], want)
 
@@ -55,11 +54,11 @@ class AlphaTest(ProgramTest):
             raw = self.dir / "in.raw"
             raw.write_bytes(bytes(pixel) * SIZE)
             options = ("--size", "32x32", "--pix-fmt", name, "-q", 100, "--subsampling", "444", "-y")
-            note = self.encode(raw, "-o", self.path("o.jpg"), *options).stderr
+            note = self.encode(raw, "-o", "o.jpg", *options).stderr
             self.assertEqual(note.count(b"--alpha"), 1, note)
             for word, want in self.WANT.items():
-                self.encode(raw, "-o", self.path("o.jpg"), *options, "--alpha", word)
-                for a, b in zip(want, self.middle(self.path("o.jpg"))):
+                self.encode(raw, "-o", "o.jpg", *options, "--alpha", word)
+                for a, b in zip(want, self.middle("o.jpg")):
                     self.assertAlmostEqual(a, b, delta=3, msg=f"{name} {word}")
 
 
@@ -102,8 +101,9 @@ class DepthTest(ProgramTest):
 
     @needs_containers
     def test_video(self):
-        ffmpeg("-i", self.y4m("LIMITED"), "-c:v", "ffv1", self.path("in.mkv"))
-        self.check(self.decoded(self.path("in.mkv")), (self.VALUE - 64) * 255 / 876)
+        ffmpeg("-i", self.y4m("LIMITED"), "-c:v", "ffv1", "in.mkv")
+        self.check(self.decoded("in.mkv"), (self.VALUE - 64) * 255 / 876)
+
 
 class RawRulesTest(ProgramTest):
     def raw(self, y, cb, cr):
@@ -112,8 +112,8 @@ class RawRulesTest(ProgramTest):
         return path
 
     def coded(self, path, *options):
-        self.encode(path, "-o", self.path("o.jpg"), "-q", 100, "-y", *options)
-        frame = y4m_frames(self.decode(self.path("o.jpg"), "-o", "-", "--quiet").stdout)[0]
+        self.encode(path, "-o", "o.jpg", "-q", 100, "-y", *options)
+        frame = y4m_frames(self.decode("o.jpg", "-o", "-", "--quiet").stdout)[0]
         return frame[SIZE // 2], frame[SIZE + SIZE // 2], frame[2 * SIZE + SIZE // 2]
 
     def test_matrix_and_range_of_raw_video_and_y4m(self):
@@ -147,12 +147,12 @@ class RawRulesTest(ProgramTest):
         self.assertNotIn(b"--matrix", note)
 
     def test_more_than_eight_bits_out(self):
-        self.encode(make_y4m(self.path("in.y4m"), 66, 48, 2), "-o", self.path("o.mjpeg"))
-        frames = y4m_frames(self.decode(self.path("o.mjpeg"), "-o", "-", "--quiet").stdout)
+        self.encode(make_y4m("in.y4m", 66, 48, 2), "-o", "o.mjpeg")
+        frames = y4m_frames(self.decode("o.mjpeg", "-o", "-", "--quiet").stdout)
         luma = 66 * 48
         for name, bits in (("yuv420p10le", 10), ("yuv420p12le", 12), ("yuv420p16le", 16)):
             raw = self.dir / "o.yuv"
-            done = self.decode(self.path("o.mjpeg"), "-o", raw, "--pix-fmt", name, "-y")
+            done = self.decode("o.mjpeg", "-o", raw, "--pix-fmt", name, "-y")
             self.assertIn(b"full range", done.stderr)
             words = struct.unpack(f"<{2 * len(frames[0])}H", raw.read_bytes())
             top, middle = (1 << bits) - 1, 128 << (bits - 8)
@@ -163,12 +163,10 @@ class RawRulesTest(ProgramTest):
                             middle + (frame[j] - 128) * top / 255)
                     self.assertLessEqual(abs(part[j] - min(max(want, 0), top)), 0.5 + 1e-9)
             # Back to the same 8 bits, by the option that the note names.
-            self.encode(raw, "--size", "66x48", "--pix-fmt", name, "--range", "full", "-o",
-                        "md5:" + self.path("again.md5"), "-y")
-            self.encode(self.y4m_of(frames), "-o",
-                        "md5:" + self.path("want.md5"), "-y")
-            sums = [[line.split(",")[-1] for line in pathlib.Path(self.path(n)).read_text().splitlines()
-                     if not line.startswith("#")] for n in ("again.md5", "want.md5")]
+            self.encode(raw, "--size", "66x48", "--pix-fmt", name, "--range", "full", "-o", "md5:" + "again.md5", "-y")
+            self.encode(self.y4m_of(frames), "-o", "md5:" + "want.md5", "-y")
+            sums = [[line.split(",")[-1] for line in self.read(n).decode().splitlines() if not line.startswith("#")]
+                    for n in ("again.md5", "want.md5")]
             self.assertEqual(sums[0], sums[1], name)
 
     def y4m_of(self, frames):

@@ -109,60 +109,56 @@ class OrientationTest(ProgramTest):
     def portrait(self, orientation):
         exif = (b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" + bytes([orientation]) +
                 b"\0\0\0\0\0\0\0")
-        pathlib.Path(self.path("exif")).write_bytes(exif)
-        name = self.path(f"o{orientation}.jpg")
-        self.encode(self.ppm, "-o", name, "-q", 100, "--subsampling", "444", "--exif",
-                    self.path("exif"), "-y")
+        self.write("exif", exif)
+        name = f"o{orientation}.jpg"
+        self.encode(self.ppm, "-o", name, "-q", 100, "--subsampling", "444", "--exif", "exif", "-y")
         return name
 
     def setUp(self):
         super().setUp()
-        self.ppm = make_ppm(self.path("in.ppm"), 43, 30)
+        self.ppm = make_ppm("in.ppm", 43, 30)
 
     def test_all_eight(self):
         stored = None
         for orientation in range(1, 9):
             jpeg = self.portrait(orientation)
-            self.decode(jpeg, "-o", self.path("out.ppm"), "-y")
-            shown = ppm_pixels(pathlib.Path(self.path("out.ppm")).read_bytes())
+            self.decode(jpeg, "-o", "out.ppm", "-y")
+            shown = ppm_pixels(self.read("out.ppm"))
             stored = stored or shown
             self.assertEqual(shown, turned(stored, orientation), orientation)
-            self.decode(jpeg, "-o", self.path("out.ppm"), "-y", "--no-autorotate")
-            self.assertEqual(ppm_pixels(pathlib.Path(self.path("out.ppm")).read_bytes()), stored)
+            self.decode(jpeg, "-o", "out.ppm", "-y", "--no-autorotate")
+            self.assertEqual(ppm_pixels(self.read("out.ppm")), stored)
 
     def test_planes_stay_as_stored(self):
         jpeg = self.portrait(6)
-        done = self.decode(jpeg, "-o", self.path("out.y4m"), "-v")
-        self.assertIn(b"W43 H30", pathlib.Path(self.path("out.y4m")).read_bytes()[:40])
+        done = self.decode(jpeg, "-o", "out.y4m", "-v")
+        self.assertIn(b"W43 H30", self.read("out.y4m")[:40])
         self.assertIn(b"as they are stored", done.stderr)
 
     @needs_opencv
     @needs_exiftool
     def test_orientation_is_true_everywhere(self):
         jpeg = self.portrait(6)
-        self.decode(jpeg, "-o", self.path("up.png"))
-        self.decode(jpeg, "-o", self.path("as.png"), "--no-autorotate")
-        self.assertEqual(tags_of(self.path("up.png"), "ImageWidth", "Orientation"),
-                         {"ImageWidth": 30, "Orientation": 1})
-        self.assertEqual(tags_of(self.path("as.png"), "ImageWidth", "Orientation"),
-                         {"ImageWidth": 43, "Orientation": 6})
-        for name in (jpeg, self.path("as.png")):
-            self.encode(name, "-o", self.path("again.jpg"), "-y")
-            self.assertEqual(tags_of(self.path("again.jpg"), "Orientation"), {"Orientation": 6})
-            self.encode(name, "-o", self.path("bare.jpg"), "-y", "--metadata", "none")
-            self.assertEqual(tags_of(self.path("bare.jpg"), "Orientation"), {"Orientation": 6})
+        self.decode(jpeg, "-o", "up.png")
+        self.decode(jpeg, "-o", "as.png", "--no-autorotate")
+        self.assertEqual(tags_of("up.png", "ImageWidth", "Orientation"), {"ImageWidth": 30, "Orientation": 1})
+        self.assertEqual(tags_of("as.png", "ImageWidth", "Orientation"), {"ImageWidth": 43, "Orientation": 6})
+        for name in (jpeg, "as.png"):
+            self.encode(name, "-o", "again.jpg", "-y")
+            self.assertEqual(tags_of("again.jpg", "Orientation"), {"Orientation": 6})
+            self.encode(name, "-o", "bare.jpg", "-y", "--metadata", "none")
+            self.assertEqual(tags_of("bare.jpg", "Orientation"), {"Orientation": 6})
 
 
 @needs_exiftool
 class PictureTest(ProgramTest):
     def tagged(self, name):
         """A picture with EXIF, XMP and a profile, by exiftool."""
-        pathlib.Path(self.path("p.icc")).write_bytes(swapped_profile())
-        exiftool("-overwrite_original", "-EXIF:Make=Maker", "-EXIF:Model=M 1", "-ISO=320",
-                 "-EXIF:Artist=Someone", "-ExposureTime=0.004", "-EXIF:Orientation#=1",
-                 "-GPSLatitude=12.5", "-GPSLatitudeRef=N", "-XMP-dc:Title=A title",
-                 f"-icc_profile<={self.path('p.icc')}", self.path(name))
-        return self.path(name)
+        self.write("p.icc", swapped_profile())
+        exiftool("-overwrite_original", "-EXIF:Make=Maker", "-EXIF:Model=M 1", "-ISO=320", "-EXIF:Artist=Someone",
+                 "-ExposureTime=0.004", "-EXIF:Orientation#=1", "-GPSLatitude=12.5", "-GPSLatitudeRef=N",
+                 "-XMP-dc:Title=A title", f"-icc_profile<={self.path('p.icc')}", name)
+        return name
 
     WANTED = {"EXIF:Make": "Maker", "EXIF:Model": "M 1", "EXIF:ISO": 320,
               "EXIF:Artist": "Someone", "EXIF:ExposureTime": 0.004, "XMP-dc:Title": "A title"}
@@ -175,54 +171,51 @@ class PictureTest(ProgramTest):
 
     @needs_opencv
     def test_round_trip_of_every_format(self):
-        ppm = make_ppm(self.path("in.ppm"), 40, 30)
+        ppm = make_ppm("in.ppm", 40, 30)
         for kind in ("png", "tif", "webp"):
-            self.decode(ppm, "-o", self.path("in." + kind))
-        self.encode(ppm, "-o", self.path("in.jpg"))
+            self.decode(ppm, "-o", "in." + kind)
+        self.encode(ppm, "-o", "in.jpg")
         for kind in ("jpg", "png", "tif", "webp"):
-            source = self.tagged("in." + kind) if kind != "webp" else self.path("in.webp")
+            source = self.tagged("in." + kind) if kind != "webp" else "in.webp"
             if kind == "webp":  # exiftool 12.57 does not write WebP: zerorun's own is read
-                self.decode(self.path("in.jpg"), "-o", source, "-y")
+                self.decode("in.jpg", "-o", source, "-y")
                 self.check(source)
-            jpeg = self.path(f"from_{kind}.jpg")
+            jpeg = f"from_{kind}.jpg"
             self.encode(source, "-o", jpeg)
             self.check(jpeg)
             for other in ("png", "tif", "webp"):
-                out = self.path(f"from_{kind}.{other}")
+                out = f"from_{kind}.{other}"
                 self.decode(jpeg, "-o", out)
                 self.check(out)
-        self.encode(self.path("in.jpg"), "-o", self.path("none.jpg"), "--metadata", "none")
-        self.assertEqual(tags_of(self.path("none.jpg"), "EXIF:Make", "XMP-dc:Title"),
-                         {"EXIF:Make": None, "XMP-dc:Title": None})
+        self.encode("in.jpg", "-o", "none.jpg", "--metadata", "none")
+        self.assertEqual(tags_of("none.jpg", "EXIF:Make", "XMP-dc:Title"), {"EXIF:Make": None, "XMP-dc:Title": None})
 
     @needs_opencv
     def test_each_picture_of_a_sequence_keeps_its_own(self):
         for i in (1, 2, 3):
-            self.encode(make_ppm(self.path("in.ppm"), 40, 30, i), "-o", self.path(f"s{i}.jpg"))
-            exiftool("-overwrite_original", f"-EXIF:Artist=Number {i}", self.path(f"s{i}.jpg"))
-        self.encode(self.path("s%d.jpg"), "-o", self.path("t%d.jpg"), "--verify")
-        self.decode(self.path("s%d.jpg"), "-o", self.path("t%d.png"))
+            self.encode(make_ppm("in.ppm", 40, 30, i), "-o", f"s{i}.jpg")
+            exiftool("-overwrite_original", f"-EXIF:Artist=Number {i}", f"s{i}.jpg")
+        self.encode("s%d.jpg", "-o", "t%d.jpg", "--verify")
+        self.decode("s%d.jpg", "-o", "t%d.png")
         for i, kind in itertools.product((1, 2, 3), ("jpg", "png")):
-            self.assertEqual(tags_of(self.path(f"t{i}.{kind}"), "EXIF:Artist"),
-                             {"EXIF:Artist": f"Number {i}"})
+            self.assertEqual(tags_of(f"t{i}.{kind}", "EXIF:Artist"), {"EXIF:Artist": f"Number {i}"})
 
     @needs_opencv
     def test_conversion_to_srgb(self):
         pixels = bytes([250, 30, 40] * 16 * 16)
-        source = png(self.path("in.png"), 16, 16, 3, 8, pixels)
+        source = png("in.png", 16, 16, 3, 8, pixels)
         self.tagged("in.png")
         for jpeg, options in (("a.jpg", ()), ("b.jpg", ("--icc", "convert"))):
-            self.encode(source, "-o", self.path(jpeg), "-q", 100, "--subsampling", "444", *options)
+            self.encode(source, "-o", jpeg, "-q", 100, "--subsampling", "444", *options)
         shown = []
         for name in ("a.jpg", "b.jpg"):
-            self.decode(self.path(name), "-o", self.path("o.ppm"), "-y")
-            shown.append(ppm_pixels(pathlib.Path(self.path("o.ppm")).read_bytes())[8][8])
+            self.decode(name, "-o", "o.ppm", "-y")
+            shown.append(ppm_pixels(self.read("o.ppm"))[8][8])
         for want, got in zip((250, 30, 40), shown[0]):
             self.assertAlmostEqual(got, want, delta=2)
         for want, got in zip((30, 250, 40), shown[1]):
             self.assertAlmostEqual(got, want, delta=3)
-        self.assertEqual(subprocess.run(["exiftool", "-b", "-icc_profile", self.path("b.jpg")],
-                                        capture_output=True).stdout, b"")
+        self.assertEqual(subprocess.run(["exiftool", "-b", "-icc_profile", "b.jpg"], capture_output=True).stdout, b"")
 
     def test_conversion_of_inks_to_srgb(self):
         """With a profile that knows black alone; without it, the other inks count too."""
@@ -234,33 +227,33 @@ class PictureTest(ProgramTest):
             return 255 * (1.055 * y ** (1 / 2.4) - 0.055 if y > 0.0031308 else 12.92 * y)
         for name, inverted in (("cmyk_ok.jpg", True), ("cmyk_adobe_missing.jpg", False), ("cmyk_prog_ok.jpg", True)):
             stream = (HOSTILE / name).read_bytes()
-            pathlib.Path(self.path("in.jpg")).write_bytes(stream[:2] + segment + stream[2:])
-            self.decode(self.path("in.jpg"), "-o", self.path("inks.raw"), "-y", "--pix-fmt", "cmyk32")
-            black = pathlib.Path(self.path("inks.raw")).read_bytes()[3::4]
+            self.write("in.jpg", stream[:2] + segment + stream[2:])
+            self.decode("in.jpg", "-o", "inks.raw", "-y", "--pix-fmt", "cmyk32")
+            black = self.read("inks.raw")[3::4]
             want = [srgb((k if inverted else 255 - k) / 2.55) for k in black]
-            self.decode(self.path("in.jpg"), "-o", self.path("plain.ppm"), "-y")
-            done = self.decode(self.path("in.jpg"), "-o", self.path("out.ppm"), "-y", "--icc", "convert", code=None)
+            self.decode("in.jpg", "-o", "plain.ppm", "-y")
+            done = self.decode("in.jpg", "-o", "out.ppm", "-y", "--icc", "convert", code=None)
             if b"needs lcms2" in done.stderr:
                 self.skipTest("this build has no lcms2")
             for command in ("decode", "encode"):
-                out = self.path("out.ppm" if command == "decode" else "out.jpg")
+                out = "out.ppm" if command == "decode" else "out.jpg"
                 options = () if command == "decode" else ("-q", "100", "--subsampling", "444")
-                self.zerorun(command, self.path("in.jpg"), "-o", out, "-y", "--icc", "convert", *options)
+                self.zerorun(command, "in.jpg", "-o", out, "-y", "--icc", "convert", *options)
                 if command == "encode":
-                    self.decode(out, "-o", self.path("out.ppm"), "-y")
-                got = pathlib.Path(self.path("out.ppm")).read_bytes()[-3 * len(want):]
+                    self.decode(out, "-o", "out.ppm", "-y")
+                got = self.read("out.ppm")[-3 * len(want):]
                 for c in range(3):
                     self.assertLessEqual(max(abs(a - b) for a, b in zip(got[c::3], want)), 4, (name, command, c))
-            self.assertNotEqual(pathlib.Path(self.path("plain.ppm")).read_bytes(), got)
+            self.assertNotEqual(self.read("plain.ppm"), got)
 
     def test_info_tells(self):
-        self.encode(make_ppm(self.path("in.ppm"), 40, 30), "-o", self.path("in.jpg"))
+        self.encode(make_ppm("in.ppm", 40, 30), "-o", "in.jpg")
         info = self.info(self.tagged("in.jpg"))
         self.assertEqual((info["bits"], info["range"], info["matrix"]), (8, "full", "bt601"))
         self.assertEqual(info["icc"]["name"], "swapped red and green")
         self.assertEqual((info["exif"]["make"], info["exif"]["iso"], info["exif"]["exposure"]),
                          ("Maker", "320", "1/250"))
-        text = self.zerorun("info", self.path("in.jpg")).stdout.decode()
+        text = self.zerorun("info", "in.jpg").stdout.decode()
         for word in ("swapped red and green", "Maker", "8 bits", "XMP"):
             self.assertIn(word, text)
 
@@ -268,17 +261,16 @@ class PictureTest(ProgramTest):
 @needs_containers
 class ContainerTest(ProgramTest):
     def source(self, name, *options):
-        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=25", "-c:v", "mjpeg", "-pix_fmt",
-               "yuvj420p", "-metadata", "title=The title", "-metadata", "artist=Someone",
-               "-metadata", "creation_time=2020-02-03T04:05:06Z", "-timecode", "01:02:03:04",
-               *options, self.path(name))
-        return self.path(name)
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=25", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-metadata",
+               "title=The title", "-metadata", "artist=Someone", "-metadata", "creation_time=2020-02-03T04:05:06Z",
+               "-timecode", "01:02:03:04", *options, name)
+        return name
 
     def test_tags_and_time_code(self):
         source = self.source("in.mov")
         for command in ("copy", "encode"):
             for kind in ("mov", "mp4", "mkv"):
-                out = self.path("out." + kind)
+                out = "out." + kind
                 self.zerorun(command, source, "-o", out, "-y")
                 found = probe(out)
                 tags = {k.lower(): v for k, v in found["format"]["tags"].items()}
@@ -291,22 +283,22 @@ class ContainerTest(ProgramTest):
                 self.assertEqual(video_stream(out)["nb_read_frames"], "25")
                 ffmpeg("-xerror", "-i", out, "-map", "0:v", "-f", "null", "-")
                 self.assertEqual(self.info(out)["timecode"], "01:02:03:04")
-        self.zerorun("copy", source, "-o", self.path("part.mov"), "--frames", "21:")
-        self.assertEqual(self.info(self.path("part.mov"))["timecode"], "01:02:04:00")
-        self.zerorun("copy", source, "-o", self.path("bare.mov"), "--metadata", "none")
-        self.assertIsNone(self.info(self.path("bare.mov"))["timecode"])
-        self.assertEqual(self.info(self.path("bare.mov"))["tags"], {})
+        self.zerorun("copy", source, "-o", "part.mov", "--frames", "21:")
+        self.assertEqual(self.info("part.mov")["timecode"], "01:02:04:00")
+        self.zerorun("copy", source, "-o", "bare.mov", "--metadata", "none")
+        self.assertIsNone(self.info("bare.mov")["timecode"])
+        self.assertEqual(self.info("bare.mov")["tags"], {})
 
     def test_stereo(self):
         source = self.source("in.mkv", "-metadata:s:v:0", "stereo_mode=left_right")
         self.assertEqual(self.info(source)["stereo_mode"], "left_right")
-        self.zerorun("copy", source, "-o", self.path("out.mkv"))
-        self.assertEqual(video_stream(self.path("out.mkv"))["tags"].get("stereo_mode"),
+        self.zerorun("copy", source, "-o", "out.mkv")
+        self.assertEqual(video_stream("out.mkv")["tags"].get("stereo_mode"),
                          video_stream(source)["tags"].get("stereo_mode"))
 
     def interlaced(self, order):
         """An interlaced picture: its fields are two different greys."""
-        y4m = self.path(f"{order}.y4m")
+        y4m = f"{order}.y4m"
         with open(y4m, "wb") as out:
             out.write(f"YUV4MPEG2 W32 H16 F25:1 I{order} A1:1 C444 XCOLORRANGE=FULL\n".encode())
             for _ in range(3):
@@ -316,18 +308,18 @@ class ContainerTest(ProgramTest):
 
     def test_field_order(self):
         for order, word in (("t", "tt"), ("b", "bb")):
-            self.encode(self.interlaced(order), "-o", self.path("out.mov"), "-y")
-            self.assertEqual(video_stream(self.path("out.mov"))["field_order"], word)
-            self.assertEqual(self.info(self.path("out.mov"))["field_order"], word)
-            self.decode(self.path("out.mov"), "-o", self.path("back.y4m"), "-y")
-            head = pathlib.Path(self.path("back.y4m")).read_bytes()[:80]
+            self.encode(self.interlaced(order), "-o", "out.mov", "-y")
+            self.assertEqual(video_stream("out.mov")["field_order"], word)
+            self.assertEqual(self.info("out.mov")["field_order"], word)
+            self.decode("out.mov", "-o", "back.y4m", "-y")
+            head = self.read("back.y4m")[:80]
             self.assertIn(f" I{order} ".encode(), head)
-        self.encode(make_y4m(self.path("p.y4m")), "-o", self.path("p.mov"))
-        self.assertEqual(self.info(self.path("p.mov"))["field_order"], "progressive")
+        self.encode(make_y4m("p.y4m"), "-o", "p.mov")
+        self.assertEqual(self.info("p.mov")["field_order"], "progressive")
 
     def test_deinterlace(self):
         for order, grey in (("t", 40), ("b", 200)):
-            out = self.path(f"{order}.mov")
+            out = f"{order}.mov"
             self.encode(self.interlaced(order), "-o", out, "--deinterlace", "-q", "100")
             self.assertEqual(self.info(out)["field_order"], "progressive")
             data = self.decode(out, "-o", "-", "--quiet").stdout
@@ -339,11 +331,10 @@ class LossTest(ProgramTest):
 
     @unittest.skipUnless(shutil.which("cjpeg"), "cjpeg is not installed")
     def test_info_of_refused_kinds(self):
-        ppm = make_ppm(self.path("in.ppm"), 40, 30)
-        subprocess.run(["cjpeg", "-arithmetic", "-outfile", self.path("p.jpg"), ppm], check=True)
-        info = self.info(self.path("p.jpg"))
+        ppm = make_ppm("in.ppm", 40, 30)
+        subprocess.run(["cjpeg", "-arithmetic", "-outfile", "p.jpg", ppm], check=True)
+        info = self.info("p.jpg")
         self.assertEqual((info["jpeg_kind"]["process"], info["jpeg_kind"]["width"],
                           info["jpeg_kind"]["height"], info["width"]),
                          ("arithmetic", 40, 30, 40))
-        self.assertIn(b"arithmetic, YCbCr, 40x30, 8 bits",
-                      self.zerorun("info", self.path("p.jpg")).stdout)
+        self.assertIn(b"arithmetic, YCbCr, 40x30, 8 bits", self.zerorun("info", "p.jpg").stdout)

@@ -30,13 +30,13 @@ class TurnedVideoTest(ProgramTest):
         exif = self.dir / "exif"
         exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +
                          bytes([orientation]) + bytes(7))
-        out = self.path(f"o{orientation}.jpg")
-        self.encode(quarters(self.path("in.ppm")), "-o", out, "-q", 95, "--exif", exif, "-y")
+        out = f"o{orientation}.jpg"
+        self.encode(quarters("in.ppm"), "-o", out, "-q", 95, "--exif", exif, "-y")
         return out
 
     def shown(self, video):
-        self.decode(video, "-o", self.path("shown.ppm"), "-y")
-        return pathlib.Path(self.path("shown.ppm")).read_bytes()
+        self.decode(video, "-o", "shown.ppm", "-y")
+        return self.read("shown.ppm")
 
     def shown_by_ffmpeg(self, video):
         return ffmpeg("-i", video, "-frames:v", 1, "-f", "image2pipe", "-c:v", "ppm", "-").stdout
@@ -48,7 +48,7 @@ class TurnedVideoTest(ProgramTest):
     def check_video(self, video, orientation):
         info = self.info(video)
         self.assertEqual((info["mirrored"], info["rotation_degrees"]), TURNS[orientation])
-        want = turned(ppm_pixels(pathlib.Path(self.path("in.ppm")).read_bytes()), orientation)
+        want = turned(ppm_pixels(self.read("in.ppm")), orientation)
         ours = self.shown(video)
         for a, b in zip(corners(ours), [want[y][x] for y in (3, -4) for x in (3, -4)]):
             self.assertLess(max(abs(x - y) for x, y in zip(a, b)), 40, orientation)
@@ -61,51 +61,49 @@ class TurnedVideoTest(ProgramTest):
             if orientation == 6:
                 kinds += [("encode", "qt"), ("copy", "qt")]  # another name of MOV
             for command, kind in kinds:
-                video = self.path(f"{command}.{kind}")
+                video = f"{command}.{kind}"
                 self.zerorun(command, jpeg, "-o", video, "-y", "--quiet")
                 self.check_video(video, orientation)
                 # From a container on to the next one, and back to a picture.
-                self.zerorun("copy", video, "-o", self.path("again.mov"), "-y", "--quiet")
-                self.check_video(self.path("again.mov"), orientation)
-                self.zerorun("copy", video, "-o", self.path("back.jpg"), "-y", "--quiet")
-                self.assertEqual(self.info(self.path("back.jpg"))["jpeg"]["exif_orientation"],
-                                 orientation, command)
-                self.assertEqual(self.shown(self.path("back.jpg")), self.shown(video))
+                self.zerorun("copy", video, "-o", "again.mov", "-y", "--quiet")
+                self.check_video("again.mov", orientation)
+                self.zerorun("copy", video, "-o", "back.jpg", "-y", "--quiet")
+                self.assertEqual(self.info("back.jpg")["jpeg"]["exif_orientation"], orientation, command)
+                self.assertEqual(self.shown("back.jpg"), self.shown(video))
             # The stream that was copied is the picture's, byte for byte.
-            self.zerorun("copy", self.path("copy.mov"), "-o", self.path("same.jpg"), "-y", "--quiet")
-            self.assertEqual(pathlib.Path(self.path("same.jpg")).read_bytes(),
-                             pathlib.Path(jpeg).read_bytes())
+            self.zerorun("copy", "copy.mov", "-o", "same.jpg", "-y", "--quiet")
+            self.assertEqual(self.read("same.jpg"), self.read(jpeg))
 
     def test_what_cannot_say_it_is_noted(self):
-        self.zerorun("copy", self.portrait(7), "-o", self.path("turned.mov"), "--quiet")
+        self.zerorun("copy", self.portrait(7), "-o", "turned.mov", "--quiet")
         for kind in ("mkv", "avi", "mjpeg"):
-            done = self.zerorun("copy", self.path("turned.mov"), "-o", self.path("out." + kind))
+            done = self.zerorun("copy", "turned.mov", "-o", "out." + kind)
             if kind == "mkv" and b".mov" not in done.stderr:  # Matroska by FFmpeg 7 says it
-                self.check_video(self.path("out.mkv"), 7)
+                self.check_video("out.mkv", 7)
             else:
                 self.assertIn(b".mov", done.stderr, kind)
 
     def test_other_video_mirrored(self):
         """Not JPEG: its matrix is the display matrix of a MOV made by FFmpeg's muxer."""
         self.portrait(1)
-        ffmpeg("-i", self.path("in.ppm"), "-c:v", "png", self.path("bare.mov"))
-        data = bytearray(pathlib.Path(self.path("bare.mov")).read_bytes())
+        ffmpeg("-i", "in.ppm", "-c:v", "png", "bare.mov")
+        data = bytearray(self.read("bare.mov"))
         unit = (65536).to_bytes(4, "big")
         at = data.index(b"tkhd") + 4 + 40  # the matrix of the track header: version 0
         self.assertEqual(data[at:at + 4], unit)
         data[at:at + 4] = (-65536 & 0xFFFFFFFF).to_bytes(4, "big")  # x' = -x
-        pathlib.Path(self.path("png.mov")).write_bytes(bytes(data))
-        info = self.info(self.path("png.mov"))
+        self.write("png.mov", bytes(data))
+        info = self.info("png.mov")
         self.assertEqual((info["mirrored"], info["rotation_degrees"]), (True, 0))
-        want = turned(ppm_pixels(self.shown(self.path("bare.mov"))), 2)
-        self.assertEqual(ppm_pixels(self.shown(self.path("png.mov"))), want)
+        want = turned(ppm_pixels(self.shown("bare.mov")), 2)
+        self.assertEqual(ppm_pixels(self.shown("png.mov")), want)
 
     def test_a_sequence_keeps_what_differs_from_the_first(self):
         """The display matrix says it for the first picture; EXIF still says what is not the same."""
         for i, orientation in enumerate((6, 6, 3), 1):
-            self.zerorun("copy", self.portrait(orientation), "-o", self.path(f"s{i}.jpg"), "--quiet")
-        self.encode(self.path("s%d.jpg"), "-o", self.path("mixed.mov"), "--quiet")
-        self.assertEqual(self.info(self.path("mixed.mov"))["rotation_degrees"], 90)
-        data = self.zerorun("copy", self.path("mixed.mov"), "-o", "-", "--quiet").stdout
+            self.zerorun("copy", self.portrait(orientation), "-o", f"s{i}.jpg", "--quiet")
+        self.encode("s%d.jpg", "-o", "mixed.mov", "--quiet")
+        self.assertEqual(self.info("mixed.mov")["rotation_degrees"], 90)
+        data = self.zerorun("copy", "mixed.mov", "-o", "-", "--quiet").stdout
         orientations = [picture[picture.index(b"Exif\0\0") + 24] for picture in data.split(b"\xff\xd8")[1:]]
         self.assertEqual(orientations, [1, 1, 3])

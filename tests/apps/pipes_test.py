@@ -11,43 +11,43 @@ from support import (PROGRAM, ProgramTest, bytes_in, make_ppm, make_y4m, needs_f
 class PipesTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 65, 47, 5))
-        self.encode(self.y4m, "-o", self.path("in.mjpeg"))
-        self.mjpeg = pathlib.Path(self.path("in.mjpeg")).read_bytes()
+        self.y4m = pathlib.Path(make_y4m("in.y4m", 65, 47, 5))
+        self.encode(self.y4m, "-o", "in.mjpeg")
+        self.mjpeg = self.read("in.mjpeg")
 
     def test_stdout_holds_the_stream_and_nothing_else(self):
         done = self.encode(self.y4m, "-o", "-", "--verbose", "--progress", "json")
         self.assertEqual(done.stdout, self.mjpeg)
-        done = self.encode(self.y4m, "-o", self.path("file.mjpeg"), "--verbose")
+        done = self.encode(self.y4m, "-o", "file.mjpeg", "--verbose")
         self.assertEqual(done.stdout, b"")
-        self.decode(self.path("in.mjpeg"), "-o", self.path("file.y4m"))
-        done = self.decode(self.path("in.mjpeg"), "-o", "-", "--verbose")
-        self.assertEqual(done.stdout, pathlib.Path(self.path("file.y4m")).read_bytes())
+        self.decode("in.mjpeg", "-o", "file.y4m")
+        done = self.decode("in.mjpeg", "-o", "-", "--verbose")
+        self.assertEqual(done.stdout, self.read("file.y4m"))
 
     def test_every_format_on_stdin(self):
         for word in ([], ["--format", "y4m"], ["--input-format", "y4m"]):
             done = self.encode("-", "-o", "-", *word, input=self.y4m.read_bytes())
             self.assertEqual(done.stdout, self.mjpeg)
-        ppm = pathlib.Path(make_ppm(self.path("in.ppm"))).read_bytes()
+        ppm = self.read(make_ppm("in.ppm"))
         for word in ([], ["--format", "pnm"]):
-            self.encode("-", "-o", self.path("out.mjpeg"), "-y", *word, input=ppm * 3)
-            self.assertEqual(self.info(self.path("out.mjpeg"))["frames"], 3)
+            self.encode("-", "-o", "out.mjpeg", "-y", *word, input=ppm * 3)
+            self.assertEqual(self.info("out.mjpeg")["frames"], 3)
         for word in ([], ["--format", "mjpeg"]):
             done = self.decode("-", "-o", "-", *word, input=self.mjpeg)
             self.assertEqual(len(y4m_frames(done.stdout)), 5)
-            self.encode("-", "-o", self.path("again.mjpeg"), "-y", *word, input=self.mjpeg)
-            self.assertEqual(self.info(self.path("again.mjpeg"))["frames"], 5)
+            self.encode("-", "-o", "again.mjpeg", "-y", *word, input=self.mjpeg)
+            self.assertEqual(self.info("again.mjpeg")["frames"], 5)
 
     def test_a_file_as_stdin(self):
         for name, command in (("in.y4m", self.encode), ("in.mjpeg", self.decode)):
-            with open(self.path(name), "rb") as stream:
+            with open(name, "rb") as stream:
                 done = command("-", "-o", "-", stdin=stream)
             self.assertTrue(done.stdout.startswith(b"\xff\xd8" if name == "in.y4m" else b"YUV4"))
 
     def test_pnm_on_stdout(self):
-        done = self.decode(self.path("in.mjpeg"), "-o", "-", "--format", "pnm")
-        self.decode(self.path("in.mjpeg"), "-o", self.path("%d.ppm"))
-        files = b"".join(pathlib.Path(self.path(f"{n}.ppm")).read_bytes() for n in range(1, 6))
+        done = self.decode("in.mjpeg", "-o", "-", "--format", "pnm")
+        self.decode("in.mjpeg", "-o", "%d.ppm")
+        files = b"".join(self.read(f"{n}.ppm") for n in range(1, 6))
         self.assertEqual(done.stdout, files)
         done = self.decode("-", "-o", "-", "--format", "pnm", input=self.mjpeg)
         self.assertEqual(done.stdout, files)
@@ -76,14 +76,13 @@ class PipesTest(ProgramTest):
         source = subprocess.Popen(
             ["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1",
              "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "-"], stdout=subprocess.PIPE)
-        self.encode("-", "-o", self.path("out.mjpeg"), stdin=source.stdout)
+        self.encode("-", "-o", "out.mjpeg", stdin=source.stdout)
         source.stdout.close()
         self.assertEqual(source.wait(300), 0)
-        self.assertEqual(self.info(self.path("out.mjpeg"))["frames"], 25)
-        ours = subprocess.Popen([PROGRAM, "decode", self.path("out.mjpeg"), "-o", "-", "--quiet"],
-                                stdout=subprocess.PIPE)
-        subprocess.run(["ffmpeg", "-loglevel", "error", "-y", "-i", "-", "-c:v", "ffv1",
-                        self.path("back.mkv")], stdin=ours.stdout, check=True)
+        self.assertEqual(self.info("out.mjpeg")["frames"], 25)
+        ours = subprocess.Popen([PROGRAM, "decode", "out.mjpeg", "-o", "-", "--quiet"], stdout=subprocess.PIPE)
+        subprocess.run(["ffmpeg", "-loglevel", "error", "-y", "-i", "-", "-c:v", "ffv1", "back.mkv"], stdin=ours.stdout,
+                       check=True)
         ours.stdout.close()
         self.assertEqual(ours.wait(300), 0)
-        self.assertEqual(int(video_stream(self.path("back.mkv"))["nb_read_frames"]), 25)
+        self.assertEqual(int(video_stream("back.mkv")["nb_read_frames"]), 25)

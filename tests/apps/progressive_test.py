@@ -1,7 +1,6 @@
 # encode --progressive: what is written, with what it goes together, and what is said about videos.
 # SPDX-License-Identifier: MIT
 import json
-import pathlib
 import subprocess
 
 from support import BUILT_WITH_FFMPEG, HAS_DJPEG, ProgramTest, make_y4m
@@ -12,11 +11,11 @@ SOF2, DRI = b"\xff\xc2", b"\xff\xdd"
 class ProgressiveTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.source = make_y4m(self.path("in.y4m"), 320, 240, 3)
+        self.source = make_y4m("in.y4m", 320, 240, 3)
 
     def still(self, *options):
-        self.encode(self.source, "-o", self.path("out.jpg"), "-y", "--frames", "0:1", *options)
-        return pathlib.Path(self.path("out.jpg")).read_bytes()
+        self.encode(self.source, "-o", "out.jpg", "-y", "--frames", "0:1", *options)
+        return self.read("out.jpg")
 
     def pixels(self, jpeg):
         done = subprocess.run(["djpeg"], input=jpeg, capture_output=True)
@@ -48,18 +47,18 @@ class ProgressiveTest(ProgramTest):
         for options, message in ((["--huffman", "standard"], "every scan has tables of its own"),
                                  (["--huffman", "trained"], "every scan has tables of its own"),
                                  (["--compat", "rtp"], "RFC 2435 carries no progressive streams")):
-            done = self.encode(self.source, "-o", self.path("x.jpg"), "--progressive", *options, code=2)
+            done = self.encode(self.source, "-o", "x.jpg", "--progressive", *options, code=2)
             self.assert_sentence(done, message)
 
     def test_videos_are_written_and_noted(self):
         for kind in ["mjpeg"] + ["avi"] * BUILT_WITH_FFMPEG:
-            done = self.encode(self.source, "-o", self.path("out." + kind), "--progressive", "--verify")
+            done = self.encode(self.source, "-o", "out." + kind, "--progressive", "--verify")
             self.assertEqual(b"do not show progressive frames" in done.stderr, kind == "avi")
-            self.assertEqual(pathlib.Path(self.path("out." + kind)).read_bytes().count(SOF2), 3)
+            self.assertEqual(self.read("out." + kind).count(SOF2), 3)
 
     def test_the_statistics_say_so(self):
         for options in ([], ["--progressive"]):
-            self.still("--stats", self.path("s.json"), *options)
-            stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
+            self.still("--stats", "s.json", *options)
+            stats = json.loads(self.read("s.json"))
             self.assertIs(stats["progressive"], options != [])
             (self.dir / "s.json").unlink()

@@ -29,32 +29,30 @@ def free_port():
 class RtpTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.y4m = make_y4m(self.path("in.y4m"), 64, 48, FRAMES)
-        self.coded = self.path("coded.mjpeg")
+        self.y4m = make_y4m("in.y4m", 64, 48, FRAMES)
+        self.coded = "coded.mjpeg"
         self.encode(self.y4m, "-o", self.coded, "--compat", "rtp")
 
     def test_what_rfc_2435_cannot_carry_is_refused(self):
         for options, code, word in ((["--huffman", "optimal"], 2, "Huffman"),
                                     (["--huffman", "trained", "--tune", "photo"], 2, "Huffman"),
                                     (["--subsampling", "444"], 2, "4:2:2")):
-            done = self.encode(self.y4m, "-o", self.path("x.mjpeg"), "--compat", "rtp", *options, code=code)
+            done = self.encode(self.y4m, "-o", "x.mjpeg", "--compat", "rtp", *options, code=code)
             self.assert_sentence(done, word)
-        wide = make_ppm(self.path("wide.ppm"), 2048, 8)
-        self.assert_sentence(self.encode(wide, "-o", self.path("x.jpg"), "--compat", "rtp", code=4), "2040")
+        wide = make_ppm("wide.ppm", 2048, 8)
+        self.assert_sentence(self.encode(wide, "-o", "x.jpg", "--compat", "rtp", code=4), "2040")
 
     def test_tuned_frames_get_the_tables_of_annex_k(self):
         for options in (["--tune", "photo"], ["--tune", "text", "--effort", "best"]):
-            self.encode(self.y4m, "-o", self.path("t.mjpeg"), "-y", "--compat", "rtp", *options)
-            self.encode(self.y4m, "-o", self.path("s.mjpeg"), "-y", "--huffman", "standard", "--restart", "none",
-                        *options)
-            self.assertEqual(pathlib.Path(self.path("t.mjpeg")).read_bytes(),
-                             pathlib.Path(self.path("s.mjpeg")).read_bytes())
+            self.encode(self.y4m, "-o", "t.mjpeg", "-y", "--compat", "rtp", *options)
+            self.encode(self.y4m, "-o", "s.mjpeg", "-y", "--huffman", "standard", "--restart", "none", *options)
+            self.assertEqual(self.read("t.mjpeg"), self.read("s.mjpeg"))
 
     def test_what_nobody_asked_for_is_chosen(self):
         for tag in ("422", "444", "mono"):
-            y4m = make_y4m(self.path(f"{tag}.y4m"), 64, 48, 1, tag)
-            self.encode(y4m, "-o", self.path(f"{tag}.jpg"), "--compat", "rtp")
-            data = pathlib.Path(self.path(f"{tag}.jpg")).read_bytes()
+            y4m = make_y4m(f"{tag}.y4m", 64, 48, 1, tag)
+            self.encode(y4m, "-o", f"{tag}.jpg", "--compat", "rtp")
+            data = self.read(f"{tag}.jpg")
             self.assertNotIn(b"\xff\xdd", data)  # DRI
             sof = data.index(b"\xff\xc0")
             self.assertEqual(data[sof + 9], 3)
@@ -64,8 +62,8 @@ class RtpTest(ProgramTest):
         """Every picture that arrived is one of those that were sent, sample by sample."""
         for name in (self.coded, received):
             self.decode(name, "-o", name + ".y4m", "-y")
-        sent = y4m_frames(pathlib.Path(self.coded + ".y4m").read_bytes())
-        got = y4m_frames(pathlib.Path(received + ".y4m").read_bytes())
+        sent = y4m_frames(self.read(self.coded + ".y4m"))
+        got = y4m_frames(self.read(received + ".y4m"))
         self.assertGreater(len(got), 0)
         for frame in got:
             self.assertIn(frame, sent)
@@ -78,7 +76,7 @@ class RtpTest(ProgramTest):
             deadline = time.monotonic() + 40
             while time.monotonic() < deadline:
                 subprocess.run(sender(port), capture_output=True, timeout=300, check=True)
-                if pathlib.Path(received).is_file() and pathlib.Path(received).read_bytes().count(b"\xff\xd8") > 3:
+                if pathlib.Path(received).is_file() and self.read(received).count(b"\xff\xd8") > 3:
                     break
             listening.send_signal(signal.SIGINT)
             listening.wait(timeout=300)
@@ -90,7 +88,7 @@ class RtpTest(ProgramTest):
     @needs_gstreamer
     @needs_containers
     def test_ffmpeg_sends_and_gstreamer_receives(self):
-        received = self.path("received.mjpeg")
+        received = "received.mjpeg"
         self.relay(
             lambda port: ["ffmpeg", "-v", "error", "-re", "-r", "25", "-i", self.coded, "-c", "copy", "-f", "rtp",
                           f"rtp://127.0.0.1:{port}"],
@@ -103,12 +101,12 @@ class RtpTest(ProgramTest):
     @needs_gstreamer
     @needs_containers
     def test_gstreamer_sends_and_ffmpeg_receives(self):
-        received = self.path("received.mjpeg")
+        received = "received.mjpeg"
         (self.dir / "sent").mkdir()
-        self.encode(self.y4m, "-o", self.path("sent/%02d.jpg"), "--compat", "rtp")
+        self.encode(self.y4m, "-o", "sent/%02d.jpg", "--compat", "rtp")
 
         def receiver(port):
-            sdp = pathlib.Path(self.path("in.sdp"))
+            sdp = pathlib.Path("in.sdp")
             sdp.write_text("v=0\no=- 0 0 IN IP4 127.0.0.1\ns=zerorun\nc=IN IP4 127.0.0.1\nt=0 0\n"
                            f"m=video {port} RTP/AVP 26\n")
             return ["ffmpeg", "-nostdin", "-y", "-v", "error", "-protocol_whitelist", "file,udp,rtp",

@@ -52,7 +52,7 @@ class SandboxTest(ProgramTest):
         for more in ([], ["--sandbox"]):
             done = self.run_program(*arguments, "-o", output, "-y", "--quiet", *more)
             self.assertEqual(done.returncode, 0, (arguments, more, done.stderr))
-            results.append(pathlib.Path(output).read_bytes())
+            results.append(self.read(output))
         self.assertEqual(results[0], results[1], arguments)
 
     def test_a_sandbox_that_start_does_not_see_is_refused(self):
@@ -152,7 +152,7 @@ class SandboxTest(ProgramTest):
 
     def test_errors_are_the_same(self):
         broken = self.path("in/broken.y4m")
-        pathlib.Path(broken).write_bytes(b"YUV4MPEG2 W64 H48\nFRAME\nshort")
+        self.write(broken, b"YUV4MPEG2 W64 H48\nFRAME\nshort")
         self.assertEqual(self.both("encode", broken, "-o", self.path("out/a.mjpeg")).returncode, 3)
         self.assertEqual(self.both("info", self.path("in/none.mov")).returncode, 3)
         self.assertEqual(self.both("verify", broken).returncode, 3)
@@ -161,8 +161,8 @@ class SandboxTest(ProgramTest):
     def test_damage_has_the_same_exit_code(self):
         make_y4m(self.path("in/a.y4m"))
         self.encode(self.path("in/a.y4m"), "-o", self.path("in/a.mjpeg"))
-        data = pathlib.Path(self.path("in/a.mjpeg")).read_bytes()
-        pathlib.Path(self.path("in/cut.mjpeg")).write_bytes(data[:len(data) * 2 // 3])
+        data = self.read("in/a.mjpeg")
+        self.write("in/cut.mjpeg", data[:len(data) * 2 // 3])
         self.both("verify", self.path("in/cut.mjpeg"))
 
     def intrude(self, what, target=None, *options):
@@ -261,7 +261,7 @@ class SandboxTest(ProgramTest):
             with self.subTest(number), subprocess.Popen(
                     [PROGRAM, "encode", "-", "--format", "y4m", "-o", self.path("out/a.mjpeg"), "-y",
                      "--sandbox", "--device", "cpu"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-                process.stdin.write(pathlib.Path(frames).read_bytes())
+                process.stdin.write(self.read(frames))
                 process.stdin.flush()
                 part = self.path("out/a.mjpeg.part")
                 self.wait_until(lambda: os.path.exists(part) and os.path.getsize(part) > 0,
@@ -290,8 +290,8 @@ class SandboxTest(ProgramTest):
             tasks = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
             self.wait_until(lambda: tasks.read_text().strip(), "the child")
             child = tasks.read_text().strip()
-            filters = lambda: [line for line in pathlib.Path(f"/proc/{child}/status").read_text()
-                               .splitlines() if line == "Seccomp:\t2"]
+            filters = lambda: [line for line in self.read(f"/proc/{child}/status").decode() .splitlines() if line ==
+                               "Seccomp:\t2"]
             self.wait_until(filters, "a filter of system calls")
             process.stdin.close()
             process.wait(timeout=300)

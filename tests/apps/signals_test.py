@@ -13,7 +13,7 @@ from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PLAYER, PROGRAM, ProgramTest
 class SignalsTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        y4m = pathlib.Path(make_y4m(self.path("in.y4m"), 64, 48, 6)).read_bytes()
+        y4m = self.read(make_y4m("in.y4m", 64, 48, 6))
         head = y4m.index(b"\n") + 1
         frame = (len(y4m) - head) // 6
         self.header = y4m[:head]
@@ -54,7 +54,7 @@ class SignalsTest(ProgramTest):
         for kind in kinds:
             for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
                 with self.subTest(kind=kind, code=code):
-                    out = self.path("out." + kind)
+                    out = "out." + kind
                     process = self.start("encode", out, "-y")
                     self.feed(process, 4, out + ".part")
                     self.assertEqual(self.end(process, number)[0], code)
@@ -65,22 +65,22 @@ class SignalsTest(ProgramTest):
                     os.remove(out)
 
     def test_decode_is_finished_too(self):
-        out = self.path("out.y4m")
+        out = "out.y4m"
         process = self.start("decode", out)
         self.feed(process, 3, out + ".part")
         code, text = self.end(process, signal.SIGINT)
         self.assertEqual(code, 130)
         self.assertIn("interrupted", text)
-        self.assertEqual(pathlib.Path(out).read_bytes().count(b"FRAME\n"), 3)
+        self.assertEqual(self.read(out).count(b"FRAME\n"), 3)
 
     def test_commands_without_an_output_speak_of_none(self):
-        video = self.path("a.mjpeg")
+        video = "a.mjpeg"
         process = self.start("encode", video)
         self.feed(process, 6, video + ".part")
         process.stdin.close()
         self.assertEqual(process.wait(300), 0)
         process.stderr.close()
-        first = pathlib.Path(video).read_bytes()
+        first = self.read(video)
         play = subprocess.Popen([PLAYER, "play", "-", "--no-window", "--device", "cpu"], stdin=subprocess.PIPE,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         play.stdin.write(first)
@@ -96,18 +96,18 @@ class SignalsTest(ProgramTest):
         self.assertNotIn("end of the file", self.end(bench, signal.SIGINT)[1])
 
     def test_before_the_first_frame_nothing_is_written(self):
-        process = self.start("encode", self.path("out.mjpeg"))
+        process = self.start("encode", "out.mjpeg")
         self.wait_until(lambda: self.takes_signals(process.pid))
         self.assertEqual(self.end(process, signal.SIGINT)[0], 130)
         self.assert_nothing_left("out.mjpeg")
 
     def test_a_second_signal_ends_what_would_never_end(self):
         # The output is a pipe that nobody reads: the end of the file cannot be written.
-        fifo = self.path("out.fifo")
+        fifo = "out.fifo"
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
         self.addCleanup(os.close, reader)
-        large = make_y4m(self.path("large.y4m"), 320, 240, 30)
+        large = make_y4m("large.y4m", 320, 240, 30)
         process = subprocess.Popen([PROGRAM, "encode", large, "-o", fifo, "--output-format",
                                     "mjpeg", "-q", "100", "--device", "cpu"],
                                    stderr=subprocess.PIPE)
@@ -120,7 +120,7 @@ class SignalsTest(ProgramTest):
         self.assertEqual(process.wait(300), 130)
 
     def test_two_signals_leave_no_part(self):
-        out = self.path("out.mjpeg")
+        out = "out.mjpeg"
         process = self.start("encode", out)
         self.feed(process, 4, out + ".part")
         process.send_signal(signal.SIGTERM)
@@ -132,12 +132,12 @@ class SignalsTest(ProgramTest):
             self.assertEqual(self.info(out)["frames"], 4)
 
     def test_progress_ends_with_interrupted(self):
-        out = self.path("out.mjpeg")
-        process = self.start("encode", out, "--progress", "json", "--stats", self.path("s.json"))
+        out = "out.mjpeg"
+        process = self.start("encode", out, "--progress", "json", "--stats", "s.json")
         self.feed(process, 4, out + ".part")
         code, text = self.end(process, signal.SIGINT)
         self.assertEqual(code, 130)
         events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
         self.assertEqual((events[-1]["progress"], events[-1]["outcome"]), ("end", "interrupted"))
-        stats = json.loads(pathlib.Path(self.path("s.json")).read_text())
+        stats = json.loads(self.read("s.json"))
         self.assertEqual(len(stats["frames"]), 4)

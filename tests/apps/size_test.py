@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import pathlib
 import re
 import subprocess
 from random import Random
@@ -20,11 +19,11 @@ def split_jpegs(data):
 class SizeTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.source = make_y4m(self.path("in.y4m"), 320, 240, 60)
+        self.source = make_y4m("in.y4m", 320, 240, 60)
 
     def frames(self, *options):
-        self.encode(self.source, "-o", self.path("out.mjpeg"), "-y", *options)
-        return split_jpegs(pathlib.Path(self.path("out.mjpeg")).read_bytes())
+        self.encode(self.source, "-o", "out.mjpeg", "-y", *options)
+        return split_jpegs(self.read("out.mjpeg"))
 
     def assert_fills(self, size, target):
         self.assertLessEqual(size, target)
@@ -64,16 +63,16 @@ class SizeTest(ProgramTest):
         self.assertAlmostEqual(sum(sizes) * 8 * 25 / len(sizes) / rate, 1, delta=0.01)
 
     def smallest(self, source, frame):
-        refused = self.encode(source, "-o", self.path("no.mjpeg"), "--target-size", "1", "--huffman", "optimal",
-                              "--frames", f"{frame}:{frame + 1}", code=4)
+        refused = self.encode(source, "-o", "no.mjpeg", "--target-size", "1", "--huffman", "optimal", "--frames",
+                              f"{frame}:{frame + 1}", code=4)
         return int(re.search(r"has (\d+) bytes, and 1 were asked for", refused.stderr.decode())[1])
 
     def noisy_source(self):
         """Three frames of noise among 60 of one colour."""
-        name, random, size = self.path("noisy.y4m"), Random(1), 320 * 240 * 3 // 2
+        name, random, size = "noisy.y4m", Random(1), 320 * 240 * 3 // 2
         frames = [random.randbytes(size) if n in (20, 21, 40) else b"\x80" * size for n in range(60)]
-        pathlib.Path(name).write_bytes(b"YUV4MPEG2 W320 H240 F25:1 C420jpeg XCOLORRANGE=FULL\n" +
-                                       b"".join(b"FRAME\n" + frame for frame in frames))
+        self.write(name, b"YUV4MPEG2 W320 H240 F25:1 C420jpeg XCOLORRANGE=FULL\n" +
+                   b"".join(b"FRAME\n" + frame for frame in frames))
         return name
 
     def test_a_frame_above_its_budget_takes_what_the_bucket_has(self):
@@ -94,15 +93,15 @@ class SizeTest(ProgramTest):
         self.assertGreater(noise, 1.13 * share)
         self.assertLess(noise, 1.25 * share)
         for bucket, frame in ((2 * share, 20), (5 * share // 2, 21)):
-            done = self.encode(self.source, "-o", self.path("no.mjpeg"), *rate, "--bucket", str(bucket), "--frames",
-                               "20:22", code=4)
+            done = self.encode(self.source, "-o", "no.mjpeg", *rate, "--bucket", str(bucket), "--frames", "20:22",
+                               code=4)
             self.assert_sentence(done, f"frame {frame}", "bytes, and there is room for",
                                  f"--bitrate {rate[1]} and its bucket leave no more for this frame")
-            self.assertFalse(os.path.exists(self.path("no.mjpeg")))
+            self.assertFalse(os.path.exists("no.mjpeg"))
 
     def stats(self, *options):
-        self.frames(*options, "--stats", self.path("s.csv"))
-        with open(self.path("s.csv"), newline="") as file:
+        self.frames(*options, "--stats", "s.csv")
+        with open("s.csv", newline="") as file:
             return list(csv.DictReader(file))
 
     def test_target_psnr_is_what_psnr_measures_and_a_16th_less_has_it_not(self):
@@ -123,11 +122,10 @@ class SizeTest(ProgramTest):
                 self.assertEqual(plain[0]["reached"], "")
 
     def test_one_colour_reaches_everything_with_the_lowest_quality(self):
-        grey = self.path("grey.y4m")
-        pathlib.Path(grey).write_bytes(b"YUV4MPEG2 W64 H48 F25:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n" + b"\x80" * (64 * 48 * 3 // 2))
-        done = self.encode(grey, "-o", self.path("g.mjpeg"), "--target-psnr", "200", "-v", "--stats",
-                           self.path("g.json"))
-        with open(self.path("g.json")) as file:
+        grey = "grey.y4m"
+        self.write(grey, b"YUV4MPEG2 W64 H48 F25:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n" + b"\x80" * (64 * 48 * 3 // 2))
+        done = self.encode(grey, "-o", "g.mjpeg", "--target-psnr", "200", "-v", "--stats", "g.json")
+        with open("g.json") as file:
             stats = json.load(file)
         self.assertEqual(stats["frames"][0]["quality"], 1)
         self.assertIsNone(stats["frames"][0]["reached"])  # no error: infinity
@@ -135,11 +133,11 @@ class SizeTest(ProgramTest):
         self.assertIn("200 dB a frame", done.stderr.decode())
 
     def test_qualities_that_cannot_be_are_said(self):
-        out = ("-o", self.path("no.mjpeg"))
+        out = ("-o", "no.mjpeg")
         done = self.encode(self.source, *out, "--target-psnr", "120", code=4)
         self.assert_sentence(done, "frame 0", "at quality 100 this picture has a PSNR of",
                              "120.000 dB was asked for; ask for less")
-        self.assertFalse(os.path.exists(self.path("no.mjpeg")))
+        self.assertFalse(os.path.exists("no.mjpeg"))
         for options, words in ((["--target-psnr", "0"], "above 0, up to 200"), (["--target-psnr", "nan"], "above 0"),
                                (["--target-psnr", "inf"], "above 0"), (["--target-psnr", "40dB"], "above 0"),
                                (["--target-psnr", "-3"], "above 0"), (["--target-psnr", "201"], "up to 200"),
@@ -152,24 +150,24 @@ class SizeTest(ProgramTest):
                 self.assertIn(words, self.encode(self.source, *out, *options, code=2).stderr.decode())
 
     def test_stats_say_what_each_frame_was_coded_with(self):
-        self.frames("--target-size", "12k", "--stats", self.path("s.csv"))
-        with open(self.path("s.csv"), newline="") as file:
+        self.frames("--target-size", "12k", "--stats", "s.csv")
+        with open("s.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), 60)
         for row in rows:
             self.assertTrue(1 <= float(row["quality"]) <= 100)
             self.assertTrue(0 <= int(row["thrift"]) <= 1024)
             self.assertGreaterEqual(int(row["codings"]), 1)
-        self.frames("-q", "77", "--stats", self.path("s.json"))
-        with open(self.path("s.json")) as file:
+        self.frames("-q", "77", "--stats", "s.json")
+        with open("s.json") as file:
             frame = json.load(file)["frames"][0]
         self.assertEqual((frame["quality"], frame["thrift"], frame["codings"]), (77, 0, 1))
 
     def test_what_cannot_be_is_said(self):
-        out = ("-o", self.path("no.mjpeg"))
+        out = ("-o", "no.mjpeg")
         done = self.encode(self.source, *out, "--target-size", "800", code=4)
         self.assert_sentence(done, "frame 0", "800 were asked for; ask for more, or scale the picture down")
-        self.assertFalse(os.path.exists(self.path("no.mjpeg")))
+        self.assertFalse(os.path.exists("no.mjpeg"))
         for options, words in ((["--target-size", "0"], "--target-size"),
                                (["--target-size", "1.2345k"], "--target-size"),
                                (["--target-size", "-0.5M"], "--target-size"),
@@ -182,9 +180,8 @@ class SizeTest(ProgramTest):
                 self.assertIn(words, self.encode(self.source, *out, *options, code=2).stderr.decode())
 
     def test_shards_join_to_what_one_run_writes(self):
-        self.encode(self.source, "-o", self.path("one.mjpeg"), "--target-size", "9k")
+        self.encode(self.source, "-o", "one.mjpeg", "--target-size", "9k")
         for part in ("0/2", "1/2"):
-            self.encode(self.source, "-o", self.path("two.mjpeg"), "--target-size", "9k", "--shard", part)
-        self.zerorun("concat", self.path("two.mjpeg"))
-        self.assertEqual(pathlib.Path(self.path("two.mjpeg")).read_bytes(),
-                         pathlib.Path(self.path("one.mjpeg")).read_bytes())
+            self.encode(self.source, "-o", "two.mjpeg", "--target-size", "9k", "--shard", part)
+        self.zerorun("concat", "two.mjpeg")
+        self.assertEqual(self.read("two.mjpeg"), self.read("one.mjpeg"))

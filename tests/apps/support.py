@@ -161,12 +161,23 @@ def threads_at_rest(pid):
 
 class ProgramTest(unittest.TestCase):
     def setUp(self):
+        """Names without a folder are those of files in a folder of the test."""
         folder = tempfile.TemporaryDirectory(prefix="zerorun-cli-")
         self.addCleanup(folder.cleanup)
         self.dir = pathlib.Path(folder.name)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.dir)
 
     def path(self, name):
         return str(self.dir / name)
+
+    def read(self, name):
+        return pathlib.Path(name).read_bytes()
+
+    def write(self, name, content):
+        """Bytes, or text as UTF-8; returns the name."""
+        pathlib.Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return name
 
     def wait_until(self, is_so, what=""):
         """Asks again and again. The time is not part of a test: it only ends one that hangs."""
@@ -215,5 +226,5 @@ class ProgramTest(unittest.TestCase):
             self.assertIn(word, lines[0])
 
     def assert_nothing_left(self, name):
-        self.assertFalse(os.path.exists(self.path(name)), name)
-        self.assertFalse(os.path.exists(self.path(name) + ".part"), name + ".part")
+        self.assertFalse(os.path.lexists(name), name)
+        self.assertFalse(os.path.lexists(name + ".part"), name + ".part")

@@ -79,7 +79,14 @@ def index_of(shot):
     return index
 
 
+VIDEOS = {}  # those that were made already
+
+
 def make_video(path, frames, *options, times=1):
+    kind = pathlib.Path(path).suffix, frames, options, times
+    if kind in VIDEOS:
+        pathlib.Path(path).write_bytes(VIDEOS[kind])
+        return path
     header = f"YUV4MPEG2 W{times * WIDTH} H{times * HEIGHT} F{RATE}:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n"
     encoder = subprocess.Popen([PROGRAM, "encode", "-", "-o", path, "-q", "90", "--quiet",
                                 "--device", "cpu", *options], stdin=subprocess.PIPE)
@@ -88,6 +95,7 @@ def make_video(path, frames, *options, times=1):
         encoder.stdin.write(frame(index) if times == 1 else large_frame(index, times))
     encoder.stdin.close()
     assert encoder.wait() == 0
+    VIDEOS[kind] = pathlib.Path(path).read_bytes()
     return path
 
 
@@ -124,7 +132,7 @@ class Player(ProgramTest):
         self.addCleanup(self.stop)
 
     def video(self, frames=FRAMES):
-        return make_video(self.path("clip.mjpeg"), frames)
+        return make_video("clip.mjpeg", frames)
 
     def play(self, *arguments, environment={}, **options):
         # A size that one player remembers must not be the next one's.
@@ -226,6 +234,7 @@ class Weston:
     in it no line of the information is so long that it is broken."""
 
     def __init__(self, display, scale, folder):
+        folder = os.path.abspath(folder)
         os.mkdir(folder, 0o700)
         self.display = display
         self.environment = {k: v for k, v in display.environment.items() if k != "DISPLAY"}
@@ -272,22 +281,22 @@ class WindowTest(Player):
         shot = self.shot()
         self.assertEqual((shot.width, shot.height), (WIDTH, HEIGHT))
         self.wait_for_colour(RGB, (470, 10), (240, 60), (20, 120))
-        self.wait_for_speed(4, lambda frames, seconds: abs(frames - seconds * RATE) < 8)
+        self.wait_for_speed(2, lambda frames, seconds: abs(frames - seconds * RATE) < 5)
         report = self.finish()
-        self.assertGreater(report["shown"], 40)
+        self.assertGreater(report["shown"], 20)
         self.assertEqual(report["broken_frames"], 0)
 
     def test_turned_and_mirrored_pictures_stand_upright(self):
         """Four colours in the corners: as EXIF says, and as the display matrix of a MOV says."""
-        stored = ppm_pixels(pathlib.Path(quarters(self.path("q.ppm"), 640, 480)).read_bytes())
+        stored = ppm_pixels(self.read(quarters("q.ppm", 640, 480)))
         video = "mov" if BUILT_WITH_FFMPEG else "jpg"
         for orientation, kind in ((2, "jpg"), (5, "jpg"), (6, video), (7, video)):
             exif = self.dir / "exif"
             exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +
                              bytes([orientation]) + bytes(7))
-            clip = self.path(f"{orientation}.{kind}")
-            self.encode(self.path("q.ppm"), "-o", self.path("o.jpg"), "--exif", exif, "-y")
-            self.zerorun("copy", self.path("o.jpg"), "-o", clip)
+            clip = f"{orientation}.{kind}"
+            self.encode("q.ppm", "-o", "o.jpg", "--exif", exif, "-y")
+            self.zerorun("copy", "o.jpg", "-o", clip)
             rows = turned(stored, orientation)
             self.play(clip, "--pause")
 
@@ -341,7 +350,7 @@ class WindowTest(Player):
         self.display.key("b")
         self.display.key(" ")
         seen = set()
-        end = time.monotonic() + 2
+        end = time.monotonic() + 1
         self.wait_for("three frames of the loop", lambda: seen.add(self.index()) or
                       time.monotonic() > end and len(seen) >= 3)
         self.assertLessEqual(seen, set(range(100, 106)))
@@ -388,10 +397,10 @@ class WindowTest(Player):
             self.press(".", index)
         for name in ("clip-000003.jpg", "clip-000003-2.jpg"):
             self.display.key("s")
-            self.wait_for(name, lambda: os.path.exists(self.path(name)))
+            self.wait_for(name, lambda: os.path.exists(name))
         self.finish()
-        saved = pathlib.Path(self.path("clip-000003.jpg")).read_bytes()
-        images = pathlib.Path(video).read_bytes().split(b"\xff\xd8\xff")
+        saved = self.read("clip-000003.jpg")
+        images = self.read(video).split(b"\xff\xd8\xff")
         self.assertEqual(saved, b"\xff\xd8\xff" + images[4])
 
     @needs_opencv
@@ -400,12 +409,11 @@ class WindowTest(Player):
         self.play(video, "--pause")
         self.press(".", 1)
         self.display.key("s", shift=True)
-        self.wait_for("a PNG", lambda: os.path.exists(self.path("clip-000001.png")))
+        self.wait_for("a PNG", lambda: os.path.exists("clip-000001.png"))
         self.finish()
-        self.decode(self.path("clip-000001.png"), "-o", self.path("png.ppm"))
-        self.decode(video, "-o", self.path("%d.ppm"), "--frames", "1:2")
-        self.assertEqual(pathlib.Path(self.path("png.ppm")).read_bytes(),
-                         pathlib.Path(self.path("1.ppm")).read_bytes())
+        self.decode("clip-000001.png", "-o", "png.ppm")
+        self.decode(video, "-o", "%d.ppm", "--frames", "1:2")
+        self.assertEqual(self.read("png.ppm"), self.read("1.ppm"))
 
     def test_plays_a_pipe_and_y4m(self):
         video = self.video(50)
@@ -423,32 +431,32 @@ class WindowTest(Player):
         self.finish()
         cat.wait()
         cat.stdout.close()
-        self.decode(video, "-o", self.path("clip.y4m"))
-        self.play(self.path("clip.y4m"), "--pause")
+        self.decode(video, "-o", "clip.y4m")
+        self.play("clip.y4m", "--pause")
         self.press("Right", 25)
         self.press(",", 24)
         self.finish()
 
     def test_other_samplings_have_the_same_colours(self):
         for sampling in ("422", "444", "gray"):
-            video = make_video(self.path(sampling + ".mjpeg"), 2, "--subsampling", sampling)
+            video = make_video(sampling + ".mjpeg", 2, "--subsampling", sampling)
             self.play(video, "--pause")
             self.wait_for_colour(RGB if sampling != "gray" else (YCC[0],) * 3, (460, 30))
             self.assertEqual(self.index(), 0)
             self.finish()
 
     def test_zoom_shows_pixels_and_their_values(self):
-        big = make_y4m(self.path("big.y4m"), 1600, 900, 1)
-        self.zerorun("encode", big, "-o", self.path("big.mjpeg"), "--device", "cpu")
-        self.play(self.path("big.mjpeg"), "--pause")
+        big = make_y4m("big.y4m", 1600, 900, 1)
+        self.encode(big, "-o", "big.mjpeg")
+        self.play("big.mjpeg", "--pause")
         fitted = self.still()
         self.display.key("z")
         self.display.move_mouse(self.window, fitted.width // 2, fitted.height // 2)
         self.wait_for("another picture", lambda: self.shot() != fitted)
         bottom = lambda: self.shot().crop(0, fitted.height - 60, 300, 50)
         self.wait_for("the probe", lambda: bottom().share(is_letter) > 0.01)
-        self.decode(self.path("big.mjpeg"), "-o", self.path("big.ppm"))
-        data = pathlib.Path(self.path("big.ppm")).read_bytes()
+        self.decode("big.mjpeg", "-o", "big.ppm")
+        data = self.read("big.ppm")
         pixels = data[len(data) - 3 * 1600 * 900:]
         x, y = 700, 400  # a pixel of the picture; its middle is the middle of the window
         shown = self.shot().pixel(x - 800 + fitted.width // 2, y - 450 + fitted.height // 2)
@@ -462,7 +470,7 @@ class WindowTest(Player):
 
     def test_compares_two(self):
         video = self.video(40)
-        worse = make_video(self.path("worse.mjpeg"), 40, "--subsampling", "gray")
+        worse = make_video("worse.mjpeg", 40, "--subsampling", "gray")
         self.play(video, "--compare", video, "--pause")
         shot = self.shot()
         self.assertEqual((shot.width, shot.height), (2 * WIDTH, HEIGHT))
@@ -501,7 +509,7 @@ class WindowTest(Player):
         self.addCleanup(manager.wait)
         self.addCleanup(manager.terminate)
         self.wait_for("the window manager", self.display.is_managed)
-        self.play(self.path("clip.mjpeg"))
+        self.play("clip.mjpeg")
         self.display.key("f")
         self.wait_for("the size of the screen", lambda: self.shot().width == 1280)
         self.display.key("f")
@@ -510,19 +518,19 @@ class WindowTest(Player):
 
     def test_damage_is_shown_and_counted(self):
         video = self.video(20)
-        data = bytearray(pathlib.Path(video).read_bytes())
+        data = bytearray(self.read(video))
         starts = [i for i in range(len(data)) if data.startswith(b"\xff\xd8\xff", i)]
         data[starts[5] + 3] = 0xC2 ^ data[starts[5] + 3]  # another marker
         scan = data.index(b"\xff\xda", starts[9])
         data[scan + 40:scan + 44] = b"\x12\x34\x56\x78"
-        pathlib.Path(video).write_bytes(bytes(data))
+        self.write(video, bytes(data))
         self.play(video, "--autoexit", "--speed", "0.5")
         report = self.finish(None)
         self.assertEqual(report["broken_frames"] + report["concealed_frames"], 2, report)
 
     def test_an_input_without_a_single_picture_is_an_error(self):
-        pathlib.Path(self.path("x.jpg")).write_bytes(b"\xff\xd8\xff\xd9" * 3)
-        done = self.zerorun("play", self.path("x.jpg"), code=3, env=self.display.environment)
+        self.write("x.jpg", b"\xff\xd8\xff\xd9" * 3)
+        done = self.zerorun("play", "x.jpg", code=3, env=self.display.environment)
         self.assertIn(b"x.jpg", done.stderr)
 
     def test_ends_by_a_signal(self):
@@ -532,10 +540,10 @@ class WindowTest(Player):
 
     def test_closes_while_it_decodes(self):
         """More threads than processors, and pictures so large that some are always being decoded."""
-        one = make_y4m(self.path("one.y4m"), 1280, 720, 1)
-        self.encode(one, "-o", self.path("one.jpg"))
-        clip = pathlib.Path(self.path("clip.mjpeg"))
-        clip.write_bytes(pathlib.Path(self.path("one.jpg")).read_bytes() * 60)
+        one = make_y4m("one.y4m", 1280, 720, 1)
+        self.encode(one, "-o", "one.jpg")
+        clip = pathlib.Path("clip.mjpeg")
+        clip.write_bytes(self.read("one.jpg") * 60)
         for arguments in (["--threads", "8", "--speed", "20", "--loop"], ["--threads", "8", "--compare", clip]):
             self.play(clip, *arguments)
             for key in ("Right", "Home"):  # what is in flight is dropped
@@ -544,7 +552,7 @@ class WindowTest(Player):
 
     def test_closes_while_a_pipe_gives_nothing(self):
         """Nobody can end a read from a pipe: the reader is left behind."""
-        data = pathlib.Path(self.video(3)).read_bytes()
+        data = self.read(self.video(3))
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, write_end)
         os.write(write_end, data)
@@ -575,7 +583,7 @@ class WindowTest(Player):
 
     @needs_containers
     def test_seek_bar_is_dragged_and_shows_what_is_decoded(self):
-        video = make_video(self.path("clip.mov"), 200)
+        video = make_video("clip.mov", 200)
         self.play(video, "--pause", "--threads", "2")  # with 64 threads half of it is decoded ahead
         left, right, row = self.show_bar()
         at = lambda frame: round(left + (right - left) * (frame + 0.5) / 200)
@@ -583,16 +591,7 @@ class WindowTest(Player):
             self.shot().pixel(x, row) for x in range(left, right)])
         self.display.move_mouse(self.window, at(50), row)
         self.display.mouse("down")
-        seen = []
-
-        def is_near_50():
-            seen.append(self.index())
-            return abs(seen[-1] - 50) <= 2
-        try:
-            self.wait_for("a frame near 50", is_near_50)
-        except self.failureException as error:
-            raise self.failureException(f"{error}: {seen[-3:]}, {(left, right, row)}") from None
-        for frame in (80, 120, 150):
+        for frame in (50, 80, 120, 150):
             self.display.move_mouse(self.window, at(frame), row)
             self.wait_for(f"a frame near {frame} while the knob is held",
                           lambda: abs(self.index() - frame) <= 2)
@@ -644,23 +643,19 @@ class WindowTest(Player):
         """Stripes of one pixel each fill the window: at scale 2 each has a pixel of the screen. A
         window that knew nothing of the scale would be enlarged and show them mixed."""
         width, height = 1280, 720
-        stripes = self.path("stripes.pgm")
-        pathlib.Path(stripes).write_bytes(f"P5 {width} {height} 255\n".encode() +
-                                          bytes([20, 190]) * (width // 2 * height))
-        make = [PROGRAM, "encode", stripes, "-o", self.path("stripes.jpg"), "-q", "95", "--quiet",
-                "--device", "cpu"]
+        stripes = "stripes.pgm"
+        self.write(stripes, f"P5 {width} {height} 255\n".encode() + bytes([20, 190]) * (width // 2 * height))
+        make = [PROGRAM, "encode", stripes, "-o", "stripes.jpg", "-q", "95", "--quiet", "--device", "cpu"]
         subprocess.run(make, check=True)
         contrast, heights = {}, {}
         for scale in (1, 2):
-            with Weston(self.display, scale, self.path(f"run{scale}")) as weston:
+            with Weston(self.display, scale, f"run{scale}") as weston:
                 self.window = weston.window
                 # The pointer is as white as letters. Weston adds up the ways that it goes.
                 for place in ((1, 1), (600 * scale, 350 * scale)):
                     self.display.move_mouse(self.window, *place)
-                self.player = subprocess.Popen(
-                    [PLAYER, "play", self.path("stripes.jpg"), "--device", "cpu", "--json", "--osd"],
-                    env=weston.environment,
-                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.player = subprocess.Popen([PLAYER, "play", "stripes.jpg", "--device", "cpu", "--json", "--osd"],
+                                               env=weston.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.wait_for("letters", lambda: self.shot().share(is_letter) > 0.001 and
                               self.player.poll() is None)
                 self.wait_for("the pointer", lambda: self.shot().crop(
@@ -681,8 +676,8 @@ class WindowTest(Player):
                   bytes([128]) * (WIDTH * half))
         y4m = (f"YUV4MPEG2 W{WIDTH} H{HEIGHT} F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n"
                .encode() + planes)
-        pathlib.Path(self.path("clip.y4m")).write_bytes(y4m)
-        self.play(self.path("clip.y4m"), "--pause")
+        self.write("clip.y4m", y4m)
+        self.play("clip.y4m", "--pause")
         self.wait_for_colour((255, 255, 255), (40, 20))
         self.display.key("w")
         self.wait_for_colour((255, 40, 40), (40, half - 20))
@@ -694,7 +689,7 @@ class WindowTest(Player):
         self.finish()
 
     def test_a_small_window_decodes_smaller(self):
-        video = make_video(self.path("big.mjpeg"), 6, times=4)
+        video = make_video("big.mjpeg", 6, times=4)
 
         def stripes():  # of the pixels above the middle
             band = self.shot().crop(WIDTH // 4, HEIGHT // 2 - 12, WIDTH // 2, 8)
@@ -723,14 +718,14 @@ class WindowTest(Player):
 
     @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
     def test_files_are_dropped_on_the_window(self):
-        first, second = self.video(5), make_video(self.path("a b%41é.mjpeg"), 40)
-        gray = make_video(self.path("gray.mjpeg"), 2, "--subsampling", "gray")
+        first, second = self.video(5), make_video("a b%41é.mjpeg", 40)
+        gray = make_video("gray.mjpeg", 2, "--subsampling", "gray")
         self.play(first, "--pause")
         self.display.drop(self.window, 50, 50, second)
         self.press("End", 39)  # the first one has only 5
         self.assertIn("a b%41é", self.display.xdotool("getwindowname", self.window))
-        pathlib.Path(self.path("broken.mjpeg")).write_bytes(b"no video at all")
-        self.display.drop(self.window, 50, 50, self.path("broken.mjpeg"))
+        self.write("broken.mjpeg", b"no video at all")
+        self.display.drop(self.window, 50, 50, "broken.mjpeg")
         self.wait_for("a sentence", lambda: self.shot().crop(0, HEIGHT - 40, WIDTH, 36).share(
             is_letter) > 0.005)
         self.press("Home", 0)  # the second one goes on
@@ -741,9 +736,9 @@ class WindowTest(Player):
 
     @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
     def test_several_dropped_videos_are_played_one_after_the_other(self):
-        first, second = make_video(self.path("one.mjpeg"), 3), make_video(self.path("two.mjpeg"), 4)
-        broken = self.path("broken.mjpeg")
-        pathlib.Path(broken).write_bytes(b"no video at all")
+        first, second = make_video("one.mjpeg", 3), make_video("two.mjpeg", 4)
+        broken = "broken.mjpeg"
+        self.write(broken, b"no video at all")
         self.play(self.video(5))
         self.display.drop(self.window, 50, 50, first, broken, second)
         self.wait_for("the last one", lambda: "two.mjpeg" in self.display.xdotool(
@@ -755,8 +750,7 @@ class WindowTest(Player):
     def test_several_dropped_pictures_are_a_sequence(self):
         pictures = []
         for number in range(4):
-            pictures.append(make_video(self.path(f"{number}.jpg"), number + 1, "--frames",
-                                       f"{number}:{number + 1}"))
+            pictures.append(make_video(f"{number}.jpg", number + 1, "--frames", f"{number}:{number + 1}"))
         self.play(self.video(5), "--pause")
         self.display.drop(self.window, 50, 50, *pictures)
         self.press("End", 3)
@@ -773,23 +767,20 @@ RATE_OF_SOUND = 48000
 class SoundTest(Player):
     """SDL's driver "disk" writes the samples that a device would get into a file, one buffer each
     21 ms, or slower if it is told."""
-    SECONDS = 6
+    SECONDS = 5
 
     def setUp(self):
         super().setUp()
-        self.heard = self.path("heard.raw")
-        self.quiet = make_video(self.path("quiet.mov"), self.SECONDS * RATE)
+        self.heard = "heard.raw"
+        self.quiet = make_video("quiet.mov", self.SECONDS * RATE)
         # A tone that tells the second: 400 Hz, 600 Hz, 800 Hz, ...
         tones = "|".join(2 * [f"0.5*sin(2*PI*t*(400+200*floor(t)))"])
-        ffmpeg("-i", self.quiet, "-f", "lavfi", "-i",
-               f"aevalsrc={tones}:s={RATE_OF_SOUND}:d={self.SECONDS}",
-               "-map", "0:v", "-map", "1:a", "-c:v", "copy", "-c:a", "pcm_s16le",
-               self.path("loud.mov"))
+        ffmpeg("-i", self.quiet, "-f", "lavfi", "-i", f"aevalsrc={tones}:s={RATE_OF_SOUND}:d={self.SECONDS}", "-map",
+               "0:v", "-map", "1:a", "-c:v", "copy", "-c:a", "pcm_s16le", "loud.mov")
 
     def listen(self, *arguments, delay=21):
-        self.play(self.path("loud.mov"), *arguments, environment={
-            "SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": self.heard,
-            "SDL_DISKAUDIODELAY": str(delay)})
+        self.play("loud.mov", *arguments, environment={"SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": self.heard,
+                                                       "SDL_DISKAUDIODELAY": str(delay)})
 
     def newest(self, seconds=0.2):
         """Samples of the left channel, the last ones that the device got."""
@@ -870,7 +861,7 @@ class SoundTest(Player):
         self.finish()
 
     def test_no_device_is_no_error(self):
-        self.play(self.path("loud.mov"), "--pause", environment={"SDL_AUDIODRIVER": "nonsense"})
+        self.play("loud.mov", "--pause", environment={"SDL_AUDIODRIVER": "nonsense"})
         self.press("Right", RATE)
         self.display.key("q")
         out, errors = self.player.communicate(timeout=300)

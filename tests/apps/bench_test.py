@@ -49,13 +49,6 @@ class BenchTest(ProgramTest):
             self.assertEqual(row["psnr_db"], latency["psnr_db"])
             self.assertEqual(len(row["samples_us"]), 3)
 
-    def test_the_command_of_a_table_is_one_command_for_a_shell(self):
-        _, text = self.bench("synthetic:40x24:text", "--operation", "encode", "--threads", "1")
-        lines = text[text.index("\nagain: ") + 8:].split("\n\n")[0]
-        self.assertIn(" \\\n", lines)
-        self.assertEqual(shlex.split(lines)[:3], ["zerorun", "bench", "synthetic:40x24:text"])
-        self.assertIn("--repetitions", shlex.split(lines))
-
     def test_every_instruction_set_has_a_row(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         others = [s for s in devices[0]["instruction_sets"] if s != devices[0]["instruction_set"]]

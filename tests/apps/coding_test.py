@@ -1,8 +1,8 @@
 # encode: the coding options, seen in the streams they make.
 # SPDX-License-Identifier: MIT
-import os
 import pathlib
 
+from pictures import exif_of
 from support import ProgramTest, make_ppm, make_y4m
 
 
@@ -70,14 +70,9 @@ class CodingTest(ProgramTest):
         self.encode(self.ppm, "-o", "no.jpg", "--qtables", tables, "-q", "5", code=2)
 
     def test_comment_exif_and_profile(self):
-        exif = pathlib.Path("exif.bin")
-        # TIFF header, one entry: Orientation (0x0112) SHORT 1 = 6.
-        exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0")
-        icc = pathlib.Path("profile.icc")
-        profile = bytearray(70000)  # needs two segments
-        profile[36:40] = b"acsp"
-        icc.write_bytes(profile)
-        jpeg = self.jpeg("--comment", "made by a test", "--exif", str(exif), "--icc", str(icc))
+        exif = self.write("exif.bin", exif_of(6))
+        icc = self.write("profile.icc", bytes(36) + b"acsp" + bytes(70000 - 40))  # needs two segments
+        jpeg = self.jpeg("--comment", "made by a test", "--exif", exif, "--icc", icc)
         self.assertEqual(jpeg["exif_orientation"], 6)
         found = [(s["marker"], s["bytes"], s["text"]) for s in jpeg["segments"]]
         self.assertIn(("COM", 14, "made by a test"), found)

@@ -2,30 +2,24 @@
 # SPDX-License-Identifier: MIT
 import hashlib
 
-from support import (ProgramTest, ffmpeg, make_y4m, needs_containers, probe, video_stream)
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, stream_sums, video_stream
 
 CONTAINERS = ("mov", "mp4", "mkv", "avi")
 
 
 def packets_of(path):
-    """The MD5 of each video packet, as FFmpeg reads them."""
-    text = ffmpeg("-i", path, "-map", "0:v", "-c", "copy", "-f", "framemd5", "-").stdout.decode()
-    return [line.split(",")[-1].strip() for line in text.splitlines() if not line.startswith("#")]
+    return stream_sums(path, "v", "-c", "copy")
 
 
 class CopyTest(ProgramTest):
-    def jpegs(self, frames=6, rate="25:1", *options):
-        y4m = make_y4m("in.y4m", frames=frames, rate=rate)
-        self.encode(y4m, "-o", "%02d.jpg", *options)
+    def jpegs(self, frames=6):
+        self.encode(make_y4m("in.y4m", frames=frames), "-o", "%02d.jpg")
         return [self.read(f"{i + 1:02}.jpg") for i in range(frames)]
-
-    def sums(self, streams):
-        return [hashlib.md5(stream).hexdigest() for stream in streams]
 
     @needs_containers
     def test_every_direction(self):
         streams = self.jpegs()
-        sums = self.sums(streams)
+        sums = [hashlib.md5(stream).hexdigest() for stream in streams]
         for first in (*CONTAINERS, "mjpeg"):
             there = "there." + first
             self.zerorun("copy", "%02d.jpg", "-o", there, "--fps", "30000/1001", "-y")

@@ -141,16 +141,6 @@ class DecodeTest(ProgramTest):
             error = sum((a - b) ** 2 for a, b in zip(ours, original)) / len(original)
             self.assertLess(error, 60)
 
-    def test_frames_of_a_range(self):
-        self.decode(self.mjpeg, "-o", "all.y4m")
-        self.decode(self.mjpeg, "-o", "some.y4m", "--frames", "1:3")
-        frames = y4m_frames(self.read("all.y4m"))
-        some = y4m_frames(self.read("some.y4m"))
-        self.assertEqual(some, frames[1:3])
-        done = self.decode(self.mjpeg, "-o", "none.y4m", "--frames", "9:", code=3)
-        self.assert_sentence(done, "no frames")
-        self.assert_nothing_left("none.y4m")
-
     def damaged(self):
         return damage_second_image(self.mjpeg, "damaged.mjpeg")
 

@@ -7,6 +7,7 @@ import subprocess
 import unittest
 import zlib
 
+from pictures import exif_of, png, segment, with_segments
 from support import (BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m,
                      needs_containers, needs_opencv, probe, y4m_frames)
 
@@ -113,10 +114,7 @@ class TiffTest(ProgramTest):
         self.decode("-", "-o", "two.ppm", "--page", "2", input=three)
 
     def test_what_is_not_supported_is_not_called_damaged(self):
-        wide = b"\x89PNG\r\n\x1a\n" + b"".join(
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in (
-                (b"IHDR", struct.pack(">IIBBBBB", 65536, 1, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(bytes(65537))),
-                (b"IEND", b"")))
+        wide = png(65536, 1, bytes(65537), colour=0)
         floats = tiff([(1, 32, 1, None, bytes(4 * WIDTH * HEIGHT))])
         for name, data, word in (("wide.png", wide, "1x1 to 65535x65535"), ("f.tif", floats, "not known")):
             self.write(name, data)
@@ -170,13 +168,10 @@ class CutShortTest(ProgramTest):
         self.assertIn(b"1 image has no end (EOI) and may be cut short", said)
 
 
-def png_file(path, *chunks, depth=8, colour=2):
+def png_file(path, *chunks):
     """A PNG of WIDTH x HEIGHT with chunks before its samples."""
     rows = b"".join(b"\0" + COLOUR[3 * WIDTH * y:3 * WIDTH * (y + 1)] for y in range(HEIGHT))
-    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in (
-            (b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, 0)), *chunks,
-            (b"IDAT", zlib.compress(rows)), (b"IEND", b""))))
+    pathlib.Path(path).write_bytes(png(WIDTH, HEIGHT, rows, chunks))
     return path
 
 
@@ -279,8 +274,7 @@ class DensityTest(ProgramTest):
         """A picture that is turned by 90 degrees has the two numbers the other way round."""
         source = self.jpeg("in.jpg", 1, 300, 150)
         data = self.read(source)
-        exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
-        self.write(source, data[:20] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + data[20:])
+        self.write(source, with_segments(data, segment(0xE1, b"Exif\0\0" + exif_of(6)), at=20))
         self.decode(source, "-o", "up.png")
         self.assertEqual(struct.unpack(">IIB", dict(png_chunks("up.png"))[b"pHYs"]), (5906, 11811, 1))
 
@@ -355,9 +349,8 @@ class NotesTest(ProgramTest):
     def test_comments_and_iptc(self):
         iptc = b"Photoshop 3.0\x008BIM\x04\x04\0\0\0\0\0\x0a\x1c\x02\x19\0\x05otter"
         jpeg = self.read(self.encode(make_ppm("in.ppm"), "-o", "in.jpg") and "in.jpg")
-        segments = b"".join(b"\xff" + bytes([marker]) + struct.pack(">H", len(text) + 2) + text for marker, text in (
-            (0xFE, b"by the river"), (0xED, iptc), (0xFE, b"CS=ITU601"), (0xFE, b"Lavc59.37.100")))
-        self.write("in.jpg", jpeg[:20] + segments + jpeg[20:])
+        self.write("in.jpg", with_segments(jpeg, segment(0xFE, b"by the river"), segment(0xED, iptc),
+                                           segment(0xFE, b"CS=ITU601"), segment(0xFE, b"Lavc59.37.100"), at=20))
         for options, kept in (((), True), (("--metadata", "none"), False)):
             self.encode("in.jpg", "-o", "out.jpg", "-y", *options)
             data = self.read("out.jpg")
@@ -422,7 +415,7 @@ class WordsTest(ProgramTest):
         (self.dir / "in").mkdir()
         for suffix in ("gif", "pam", "pcx", "png"):
             ffmpeg("-i", make_ppm("one.ppm"), f"in/{suffix}.{suffix}")
-        self.encode("in", "-o", "out" + "/")
+        self.encode("in", "-o", "out/")
         self.assertEqual(sorted(os.listdir("out")), ["gif.jpg", "pam.jpg", "pcx.jpg", "png.jpg"])
 
     @needs_containers

@@ -5,7 +5,7 @@ import os
 import pathlib
 import subprocess
 
-from support import PROGRAM, SAMPLES, ProgramTest, make_ppm, make_y4m, needs_containers, needs_opencv
+from support import PROGRAM, ProgramTest, make_ppm, make_y4m, needs_containers
 
 
 class InfoTest(ProgramTest):
@@ -55,13 +55,6 @@ class InfoTest(ProgramTest):
         self.assertNotIn("jpeg", info)
         info = self.info(make_ppm("in.ppm", 40, 30))
         self.assertEqual((info["width"], info["height"]), (40, 30))
-
-    @needs_opencv
-    def test_sample_photos(self):
-        self.assertEqual(self.info(SAMPLES / "coffee.png")["width"], 600)
-        jpeg = self.info(SAMPLES / "raccoon.jpg")["jpeg"]
-        self.assertEqual((jpeg["quality"], jpeg["subsampling"], jpeg["huffman"]),
-                         (95, "444", "own"))
 
     def test_packet_sizes_of_a_sequence(self):
         y4m = make_y4m("in.y4m", frames=4)

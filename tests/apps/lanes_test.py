@@ -4,12 +4,7 @@ import hashlib
 import os
 import subprocess
 
-from support import PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_ffmpeg, y4m_frames
-
-
-def sums(text):
-    """The MD5 column of a framemd5 text."""
-    return [line.split()[-1] for line in text.decode().splitlines() if line[0] != "#"]
+from support import PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, md5_lines, needs_ffmpeg, y4m_frames
 
 
 class LanesTest(ProgramTest):
@@ -35,9 +30,9 @@ class LanesTest(ProgramTest):
         frames = [hashlib.md5(frame).hexdigest() for frame in y4m_frames(self.read("a.y4m"))]
         for threads in (1, 2, 7):
             encoded = self.encode(source, "-o", "md5:", "--quiet", "--threads", threads)
-            self.assertEqual(sums(encoded.stdout), packets, threads)
+            self.assertEqual(md5_lines(encoded.stdout), packets, threads)
             decoded = self.decode("a.mjpeg", "-o", "md5:" + "a.txt", "-y", "--threads", threads)
-            self.assertEqual(sums(self.read("a.txt")), frames, threads)
+            self.assertEqual(md5_lines(self.read("a.txt")), frames, threads)
             self.assertEqual(decoded.stdout, b"")
 
     @needs_ffmpeg

@@ -32,12 +32,6 @@ class SequenceTest(ProgramTest):
             at = data.index(b"\xff\xd9", at) + 2
         return numbers
 
-    def test_hashes_are_digits(self):
-        self.assertEqual(self.coded("in/f####.ppm"), [8, 9, 10, 11, 12])
-        (self.dir / "out").mkdir()
-        self.encode("in/f####.ppm", "-o", "out/s.###.jpg", "--frames", "2")
-        self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()), ["s.001.jpg", "s.002.jpg"])
-
     @needs_containers
     def test_pictures_that_ffmpeg_alone_reads(self):
         """Render engines write OpenEXR."""
@@ -117,13 +111,6 @@ class SequenceTest(ProgramTest):
         self.assertEqual(frames["hold"][2], frames["hold"][1])
         self.assertEqual(frames["black"][2], bytes(24 * 16) + bytes([128]) * (2 * 12 * 8))
         self.assertEqual(frames["skip"], [f for i, f in enumerate(frames["hold"]) if i != 2])
-
-    def test_percent_signs_in_plain_names(self):
-        y4m = make_y4m("100%.y4m", frames=1)
-        self.encode(y4m, "-o", "50% off.jpg")
-        self.assertTrue((self.dir / "50% off.jpg").is_file())
-        self.decode("50% off.jpg", "-o", "%.ppm")
-        self.assertTrue((self.dir / "%.ppm").is_file())
 
 
 class LibraryLinesTest(ProgramTest):

@@ -1,6 +1,7 @@
 # Nothing is lost in silence: orientation, ICC, EXIF, XMP, tags, time code, fields; alpha and depth.
 # FFmpeg and exiftool read what zerorun writes.
 # SPDX-License-Identifier: MIT
+import base64
 import itertools
 import json
 import pathlib
@@ -8,8 +9,8 @@ import shutil
 import struct
 import subprocess
 import unittest
-import zlib
 
+from pictures import exif_of, png, ppm_pixels, segment, turned, with_segments
 from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_opencv, probe,
                      video_stream)
 
@@ -24,41 +25,8 @@ def exiftool(*arguments):
 
 def tags_of(path, *names):
     """As exiftool reads them, numbers as stored."""
-    found = json.loads(exiftool("-j", "-n", *("-" + name for name in names), path))[0]
+    found = json.loads(exiftool("-j", "-n", "-b", *("-" + name for name in names), path))[0]
     return {name: found.get(name.split(":")[-1]) for name in names}
-
-
-def png(path, width, height, channels, bits, pixels):
-    """Writes a PNG; `pixels` are rows of big-endian samples."""
-    colour = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
-    row = width * channels * bits // 8
-    raw = b"".join(b"\0" + pixels[i:i + row] for i in range(0, len(pixels), row))
-
-    def chunk(kind, data):
-        return (struct.pack(">I", len(data)) + kind + data +
-                struct.pack(">I", zlib.crc32(kind + data)))
-    header = struct.pack(">2I5B", width, height, bits, colour, 0, 0, 0)
-    pathlib.Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
-                                   chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
-    return str(path)
-
-
-def ppm_pixels(data):
-    """Width, height and rows of RGB tuples of a P6 file."""
-    fields = data.split(maxsplit=4)
-    width, height = int(fields[1]), int(fields[2])
-    body = data[len(data) - 3 * width * height:]
-    pixels = list(zip(body[0::3], body[1::3], body[2::3]))
-    return [pixels[y * width:(y + 1) * width] for y in range(height)]
-
-
-def turned(rows, orientation):
-    """What a viewer shows, by the definition of Exif 2.32, 4.6.4."""
-    if orientation in (2, 3, 6 + 1, 8):
-        rows = [row[::-1] for row in rows]
-    if orientation in (3, 4, 6, 7):
-        rows = rows[::-1]
-    return [list(column) for column in zip(*rows)] if orientation >= 5 else rows
 
 
 def black_profile():
@@ -107,9 +75,7 @@ HOSTILE = pathlib.Path(__file__).resolve().parents[1] / "hostile"
 
 class OrientationTest(ProgramTest):
     def portrait(self, orientation):
-        exif = (b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" + bytes([orientation]) +
-                b"\0\0\0\0\0\0\0")
-        self.write("exif", exif)
+        self.write("exif", exif_of(orientation))
         name = f"o{orientation}.jpg"
         self.encode(self.ppm, "-o", name, "-q", 100, "--subsampling", "444", "--exif", "exif", "-y")
         return name
@@ -164,10 +130,10 @@ class PictureTest(ProgramTest):
               "EXIF:Artist": "Someone", "EXIF:ExposureTime": 0.004, "XMP-dc:Title": "A title"}
 
     def check(self, path):
-        self.assertEqual(tags_of(path, *self.WANTED), self.WANTED, path)
-        profile = subprocess.run(["exiftool", "-b", "-icc_profile", path], capture_output=True)
-        self.assertEqual(profile.stdout, swapped_profile(), path)
-        self.assertAlmostEqual(tags_of(path, "GPSLatitude")["GPSLatitude"], 12.5, places=4)
+        found = tags_of(path, *self.WANTED, "GPSLatitude", "ICC_Profile")
+        self.assertEqual({name: found[name] for name in self.WANTED}, self.WANTED, path)
+        self.assertEqual(base64.b64decode(found["ICC_Profile"].removeprefix("base64:")), swapped_profile(), path)
+        self.assertAlmostEqual(found["GPSLatitude"], 12.5, places=4)
 
     @needs_opencv
     def test_round_trip_of_every_format(self):
@@ -202,8 +168,7 @@ class PictureTest(ProgramTest):
 
     @needs_opencv
     def test_conversion_to_srgb(self):
-        pixels = bytes([250, 30, 40] * 16 * 16)
-        source = png("in.png", 16, 16, 3, 8, pixels)
+        source = self.write("in.png", png(16, 16, (b"\0" + bytes([250, 30, 40]) * 16) * 16))
         self.tagged("in.png")
         for jpeg, options in (("a.jpg", ()), ("b.jpg", ("--icc", "convert"))):
             self.encode(source, "-o", jpeg, "-q", 100, "--subsampling", "444", *options)
@@ -220,14 +185,13 @@ class PictureTest(ProgramTest):
     def test_conversion_of_inks_to_srgb(self):
         """With a profile that knows black alone; without it, the other inks count too."""
         profile = black_profile()
-        segment = b"\xff\xe2" + struct.pack(">H", 16 + len(profile)) + b"ICC_PROFILE\0\1\1" + profile
+        inks = segment(0xE2, b"ICC_PROFILE\0\1\1" + profile)
 
         def srgb(lightness):  # CIE 1976, then IEC 61966-2-1
             y = ((lightness + 16) / 116) ** 3 if lightness > 8 else lightness * 27 / 24389
             return 255 * (1.055 * y ** (1 / 2.4) - 0.055 if y > 0.0031308 else 12.92 * y)
         for name, inverted in (("cmyk_ok.jpg", True), ("cmyk_adobe_missing.jpg", False), ("cmyk_prog_ok.jpg", True)):
-            stream = (HOSTILE / name).read_bytes()
-            self.write("in.jpg", stream[:2] + segment + stream[2:])
+            self.write("in.jpg", with_segments(self.read(HOSTILE / name), inks))
             self.decode("in.jpg", "-o", "inks.raw", "-y", "--pix-fmt", "cmyk32")
             black = self.read("inks.raw")[3::4]
             want = [srgb((k if inverted else 255 - k) / 2.55) for k in black]

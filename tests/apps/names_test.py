@@ -28,11 +28,11 @@ class NamesTest(ProgramTest):
         names = ["100%", "IMG_1", "IMG_2", "a b", "x%05d", "y##"]
         for command, suffix in (("decode", ".png" if BUILT_WITH_OPENCV else ".ppm"), ("copy", ".jpg"), ("encode", ".jpg")):
             with self.subTest(command=command):
-                self.zerorun(command, source, "-o", "out" + "/")
+                self.zerorun(command, source, "-o", "out/")
                 self.assertEqual(self.written(), sorted(name + suffix for name in names))
                 for name in names:  # each has its own picture
                     one = self.zerorun(command, f"{source}/{name}." + ("JPG" if name == "a b" else "jpg"), "-o",
-                                       "single" + "/")
+                                       "single/")
                     path = pathlib.Path("single") / (name + suffix)
                     self.assertEqual(path.read_bytes(), (pathlib.Path("out") / path.name).read_bytes(), one)
                 shutil.rmtree("out")
@@ -55,31 +55,31 @@ class NamesTest(ProgramTest):
         self.assert_sentence(self.decode(source, "-o", "a.y4m", "--keep-tree", code=2), "--keep-tree")
         self.assert_sentence(self.encode(source, "-o", "out", "--shard", "0/2", code=2), "pattern")
         # One frame too many for one name.
-        self.assert_sentence(self.decode("clip.y4m", "-o", "new" + "/", code=4), "{name}_")
+        self.assert_sentence(self.decode("clip.y4m", "-o", "new/", code=4), "{name}_")
         self.assertEqual(self.written("new"), [])
 
     @needs_opencv
     def test_sub_folders(self):
         source = self.folder("x/1.jpg", "y/1.jpg", "top.jpg", ".hidden/1.jpg")
         os.symlink("..", "in/x/loop")
-        self.decode(source, "-o", "out" + "/", "--keep-tree")
+        self.decode(source, "-o", "out/", "--keep-tree")
         self.assertEqual(self.written(), ["top.png", "x/1.png", "y/1.png"])
-        self.zerorun("copy", "in/*/1.jpg", "-o", "globbed" + "/", "--keep-tree")
+        self.zerorun("copy", "in/*/1.jpg", "-o", "globbed/", "--keep-tree")
         self.assertEqual(self.written("globbed"), ["x/1.jpg", "y/1.jpg"])
         self.encode("in/x/1.jpg", "in/y/1.jpg", "-o", "listed/{name}.jpg", "--keep-tree")
         self.assertEqual(self.written("listed"), ["x/1.jpg", "y/1.jpg"])
-        self.decode(source, "-o", "flat" + "/")
+        self.decode(source, "-o", "flat/")
         self.assertEqual(self.written("flat"), ["top.png"])
 
     @needs_opencv
     def test_collisions_are_refused_before_anything_is_written(self):
         source = self.folder("a.jpg", "b.jpg", "sub/a.jpg")
         shutil.copy("in/b.jpg", "in/a.jpeg")
-        refused = self.decode(source, "-o", "out" + "/", code=4)
+        refused = self.decode(source, "-o", "out/", code=4)
         self.assert_sentence(refused, "a.jpeg", "a.jpg", "would both become", "{name}_{number}")
         self.assertFalse(os.path.exists("out"))
         os.remove("in/a.jpeg")
-        refused = self.decode("in/a.jpg", "in/sub/a.jpg", "-o", "out" + "/", code=4)
+        refused = self.decode("in/a.jpg", "in/sub/a.jpg", "-o", "out/", code=4)
         self.assert_sentence(refused, "would both become", "--keep-tree")
         os.mkdir("out")
         self.write("out/b.png", b"mine")
@@ -103,7 +103,7 @@ class NamesTest(ProgramTest):
         for length in (250, 251, 255):
             stem = "n" * (length - 5)
             source = self.folder(stem + "1.jpg", stem + "2.jpg")
-            self.decode(source, "-o", "out" + "/", "--threads", "2")
+            self.decode(source, "-o", "out/", "--threads", "2")
             self.assertEqual(self.written(), [stem + "1.png", stem + "2.png"])
             self.encode(make_y4m("in.y4m", frames=2), "-o", "m" * (length - 6) + ".mjpeg")
             for name in ("in", "out"):
@@ -119,13 +119,13 @@ class NamesTest(ProgramTest):
         for first in ("1.jpg", "2.jpg"):
             files = [f"{source}/{first}"] + [f"{source}/{name}" for name in ("1.jpg", "2.jpg", "3.jpg", "4.jpg")
                                             if name != first]
-            self.decode(*files, "-o", "out" + "/")
+            self.decode(*files, "-o", "out/")
             self.assertEqual(self.read("out/2.png"), self.read("two.png"))
             self.assertEqual(self.written(), ["1.png", "2.png", "3.png", "4.png"])
             self.decode(*files, "-o", "out.y4m", "-y")
-            self.encode(*files, "-o", "coded" + "/", "-y")
+            self.encode(*files, "-o", "coded/", "-y")
             shutil.rmtree("out")
-        self.assert_sentence(self.zerorun("copy", source, "-o", "out" + "/", code=3), "2.jpg", "not JPEG")
+        self.assert_sentence(self.zerorun("copy", source, "-o", "out/", code=3), "2.jpg", "not JPEG")
 
 
 if __name__ == "__main__":

@@ -215,7 +215,7 @@ class NetworkTest(ProgramTest):
         ffmpeg("-i", "in.y4m", "-c:v", "mpeg4", "in.mkv")
         self.run_on("encode", "in.mkv", "-o", "b.mov", "--device", "cpu")
         self.assertEqual(self.frames("b.mov"), "4")
-        self.run_on("decode", "in1.jpg", "-o", "c" + "/", "--device", "cpu")
+        self.run_on("decode", "in1.jpg", "-o", "c/", "--device", "cpu")
         self.assertTrue(os.path.exists("c/in1.png"))
 
     def test_no_address_leads_to_another(self):

@@ -8,7 +8,8 @@ import struct
 import subprocess
 import unittest
 
-from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, video_stream
+from pictures import segment, with_segments
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, stream_sums, video_stream
 
 needs_jpegtran = unittest.skipUnless(shutil.which("jpegtran"), "jpegtran is not installed")
 TURNS = {2: ["-flip", "horizontal"], 3: ["-rotate", "180"], 4: ["-flip", "vertical"],
@@ -110,7 +111,7 @@ class RecodeTest(ProgramTest):
         (self.dir / "photos").mkdir()
         for name, orientation in (("b", 6), ("a", 1), ("c", 8)):
             self.picture(f"photos/{name}.jpg", orientation=orientation)
-        self.zerorun("copy", "photos", "-o", "upright" + "/", "--rotate", "auto")
+        self.zerorun("copy", "photos", "-o", "upright/", "--rotate", "auto")
         for name, options in (("a", ()), ("b", TURNS[6]), ("c", TURNS[8])):
             self.assert_same(f"upright/{name}.jpg", jpegtran(f"photos/{name}.jpg", "-copy", "none", *options))
         for threads in ("1", "3"):
@@ -124,10 +125,6 @@ class RecodeTest(ProgramTest):
                "-pix_fmt", "yuvj444p", "-huffman", "default", "-c:a", "pcm_s16le", "-metadata", "title=a title", name)
         return name
 
-    def sums(self, path, stream, *options):
-        text = ffmpeg("-i", path, "-map", f"0:{stream}", *options, "-f", "framemd5", "-").stdout
-        return [line.split(b",")[-1] for line in text.splitlines() if not line.startswith(b"#")]
-
     @needs_containers
     def test_video_keeps_sound_and_samples(self):
         source = self.video()
@@ -138,8 +135,8 @@ class RecodeTest(ProgramTest):
             self.assertNotIn(b"no place", done.stderr)
             self.assertIn(b"coefficients verified", done.stderr + done.stdout)
             out = name
-            self.assertEqual(self.sums(out, "v"), self.sums(source, "v"))
-            self.assertEqual(self.sums(out, "a", "-c", "copy"), self.sums(source, "a", "-c", "copy"))
+            self.assertEqual(stream_sums(out, "v"), stream_sums(source, "v"))
+            self.assertEqual(stream_sums(out, "a", "-c", "copy"), stream_sums(source, "a", "-c", "copy"))
             tags = probe(out)["format"]["tags"]
             self.assertEqual({k.lower(): v for k, v in tags.items()}["title"], "a title")
         self.assertLess((self.dir / "small.mov").stat().st_size, (self.dir / "in.mov").stat().st_size)
@@ -152,7 +149,7 @@ class RecodeTest(ProgramTest):
         out = self.copy(source, "turned.mov", "--rotate", "90")
         video = video_stream(out)
         self.assertEqual((video["width"], video["height"]), (48, 64))
-        self.assertEqual(self.sums(out, "a", "-c", "copy"), self.sums(source, "a", "-c", "copy"))
+        self.assertEqual(stream_sums(out, "a", "-c", "copy"), stream_sums(source, "a", "-c", "copy"))
 
     @needs_containers
     def test_auto_turns_by_the_container(self):
@@ -194,9 +191,9 @@ class RecodeTest(ProgramTest):
         for bad in (b"no picture", b"\xff\xd8\xff\xc0short", damaged):
             self.write("photos/a.jpg", bad)
             for source in ("photos", "photos/*.jpg", "@" + "list.txt"):
-                self.zerorun("copy", source, "-o", "no" + "/", "--optimize", code=3)
+                self.zerorun("copy", source, "-o", "no/", "--optimize", code=3)
                 shutil.rmtree("no", ignore_errors=True)
-                done = self.zerorun("copy", source, "-o", "out" + "/", "--optimize", "--on-error", "skip")
+                done = self.zerorun("copy", source, "-o", "out/", "--optimize", "--on-error", "skip")
                 self.assertEqual(done.stderr.count(b"left out"), 1, done.stderr)
                 self.assertEqual(sorted(p.name for p in (self.dir / "out").iterdir()), ["b.jpg", "c.jpg", "d.jpg"])
                 shutil.rmtree("out")
@@ -211,16 +208,14 @@ class RecodeTest(ProgramTest):
         """A file with an index of two pictures, and XMP with the size of the second one."""
         main, further = self.read(main), self.read(further)
         xmp = b'http://ns.adobe.com/xap/1.0/\0<x Item:Semantic="GainMap" Item:Length="%d"/>' % len(further)
-        head = b"\xff\xe1" + struct.pack(">H", len(xmp) + 2) + xmp
+        head = segment(0xE1, xmp)
         directory = struct.pack(">H", 3) + struct.pack(">HHI4s", 0xB000, 7, 4, b"0100")
         directory += struct.pack(">HHII", 0xB001, 4, 1, 2) + struct.pack(">HHII", 0xB002, 7, 32, 50) + bytes(4)
         size = len(main) + len(head) + 4 + 4 + 82
         entries = struct.pack(">IIIHH", 0x030000, size, 0, 0, 0)
         entries += struct.pack(">IIIHH", 0, len(further), size - (2 + len(head) + 8), 0, 0)
         index = b"MPF\0MM\0*\0\0\0\x08" + directory + entries
-        head += b"\xff\xe2" + struct.pack(">H", len(index) + 2) + index
-        self.write(name, main[:2] + head + main[2:] + further + b"a trailer")
-        return name
+        return self.write(name, with_segments(main, head, segment(0xE2, index)) + further + b"a trailer")
 
     def further(self, path):
         """The second picture by the index, which XMP and the first size have to agree with."""
@@ -261,7 +256,7 @@ class RecodeTest(ProgramTest):
             self.zerorun("copy", source, "-o", "no.jpg", *options, "--losses", "stop", code=4)
             self.assert_nothing_left("no.jpg")
         shutil.copy(source, "photos/b.jpg")
-        done = self.zerorun("copy", "photos", "-o", "turned" + "/", "--rotate", "180")
+        done = self.zerorun("copy", "photos", "-o", "turned/", "--rotate", "180")
         self.assertIn(b"1 more lost", done.stderr)
         done = self.zerorun("encode", source, "-o", "coded.jpg")
         self.assertIn(b"1 further picture", done.stderr)
@@ -269,8 +264,7 @@ class RecodeTest(ProgramTest):
     def test_a_thumbnail_that_is_not_turned_is_named(self):
         data = self.read(self.picture("main.jpg", 128, 96))
         exif = b"Exif\0\0II*\0\x08\0\0\0" + bytes(6) + b"\xff\xd8\xff\xdb a thumbnail"
-        head = b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif
-        self.write("small.jpg", data[:2] + head + data[2:])
+        self.write("small.jpg", with_segments(data, segment(0xE1, exif)))
         for options, is_named in ((["--rotate", "90"], True), (["--crop", "64x48+16+16"], True), (["--flip", "v"], True),
                                   (["--rotate", "auto"], False), (["--optimize"], False)):
             done = self.zerorun("copy", "small.jpg", "-o", "out.jpg", "-y", *options)

@@ -135,6 +135,16 @@ def ffmpeg(*arguments, **options):
     return done
 
 
+def md5_lines(text):
+    """The MD5 column of a framemd5 text."""
+    return [line.split()[-1] for line in text.decode().splitlines() if not line.startswith("#")]
+
+
+def stream_sums(path, stream="v", *options):
+    """The MD5 of each frame as FFmpeg decodes it; of each packet with -c copy."""
+    return md5_lines(ffmpeg("-i", path, "-map", "0:" + stream, *options, "-f", "framemd5", "-").stdout)
+
+
 def bytes_in(pipe):
     """What a pipe holds that nobody has read yet."""
     count = array.array("i", [0])

@@ -13,8 +13,7 @@ import time
 import unittest
 
 from display import MISSING, VirtualDisplay
-from metadata_test import ppm_pixels, turned
-from orientation_test import quarters
+from pictures import exif_of, ppm_pixels, quarters, turned
 from support import (BUILT_WITH_FFMPEG, PLAYER, PROGRAM, ProgramTest, ffmpeg, make_y4m,
                      needs_containers, needs_opencv)
 
@@ -291,11 +290,8 @@ class WindowTest(Player):
         stored = ppm_pixels(self.read(quarters("q.ppm", 640, 480)))
         video = "mov" if BUILT_WITH_FFMPEG else "jpg"
         for orientation, kind in ((2, "jpg"), (5, "jpg"), (6, video), (7, video)):
-            exif = self.dir / "exif"
-            exif.write_bytes(b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0" +
-                             bytes([orientation]) + bytes(7))
             clip = f"{orientation}.{kind}"
-            self.encode("q.ppm", "-o", "o.jpg", "--exif", exif, "-y")
+            self.encode("q.ppm", "-o", "o.jpg", "--exif", self.write("exif", exif_of(orientation)), "-y")
             self.zerorun("copy", "o.jpg", "-o", clip)
             rows = turned(stored, orientation)
             self.play(clip, "--pause")

@@ -1,9 +1,7 @@
 // Whole pipelines: files, live sources, seeks, and GStreamer's own JPEG elements.
 // SPDX-License-Identifier: MIT
 #include <atomic>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "tests/gstreamer/support.hpp"
 
@@ -14,25 +12,6 @@ namespace {
   if (!has_elements({__VA_ARGS__}))                      \
   GTEST_SKIP() << "gstreamer1.0-plugins-base, -good or " \
                   "-libav is missing"
-
-/// A file name; the destructor removes the file.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::string& ending)
-      : path_(std::filesystem::temp_directory_path() /
-              ("zerorun-gst-" + std::to_string(g_random_int()) + ending)) {}
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() { std::filesystem::remove(path_); }
-  std::string name() const { return path_.string(); }
-  std::string content() const {
-    std::ifstream in(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string source(int frames, const std::string& more = "pattern=ball") {
   return "videotestsrc num-buffers=" + std::to_string(frames) + " " + more +
@@ -110,13 +89,6 @@ TEST(GstPipeline, EveryContainerIsWrittenAndReadAgain) {
       EXPECT_EQ(arrived.last_pts, 29 * 40 * GST_MSECOND);
     }
   }
-}
-
-/// The decoded samples of a pipeline that ends in a file.
-std::string decoded(const std::string& launch) {
-  const ScratchFile file(".yuv");
-  EXPECT_EQ(Pipeline(launch + " ! filesink location=" + file.name()).run_to_end(), "") << launch;
-  return file.content();
 }
 
 TEST(GstPipeline, GStreamersDecoderGivesTheSameSamplesOfOurStream) {

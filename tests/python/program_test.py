@@ -31,7 +31,6 @@ def test_encodes_as_the_program(form, subsampling, tmp_path):
         assert jpeg == target.read_bytes(), words
 
 
-
 @needs_program
 @pytest.mark.parametrize("option, value", [("target_psnr", 33), ("target_psnr", 30.5), ("target_ssim", 0.93)])
 def test_targets_of_quality_as_the_program(option, value, tmp_path):
@@ -60,8 +59,6 @@ def test_decodes_as_the_program(subsampling, upsampling, tmp_path):
     run_program("decode", source, "-o", target, "-y", "--device", "cpu", "--upsampling", upsampling)
     form = "gray8" if target.read_bytes()[:2] == b"P5" else "rgb24"
     assert same(zerorun.decode(jpeg, form, upsampling=upsampling), read_pnm(target))
-
-
 
 
 @pytest.mark.parametrize("form", [form for form in zerorun.FORMATS if form != "cmyk32"])

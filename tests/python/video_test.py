@@ -35,8 +35,11 @@ def test_there_and_back(name, tmp_path):
 
 def test_names_that_cannot_be_written(tmp_path):
     """They fail before the first picture is coded, and leave nothing."""
-    for name in ["q.gif", "q", "q.png"] + ["q.mp4", "q.MOV"] * (not zerorun.built_with_ffmpeg):
-        with pytest.raises(zerorun.Error, match=name):
+    for name in ("q.gif", "q", "q.png", "no/such/folder/a.mjpeg"):
+        with pytest.raises(zerorun.FileError, match=name):
+            zerorun.VideoWriter(tmp_path / name)
+    for name in ("q.mp4", "q.MOV", "q.mkv", "q.avi") * (not zerorun.built_with_ffmpeg):
+        with pytest.raises(zerorun.FileError, match="FFmpeg"):
             zerorun.VideoWriter(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -70,28 +73,11 @@ def test_files_are_whole_or_not_there(tmp_path):
             zerorun.VideoWriter(tmp_path / "e.mjpeg", fps)
 
 
-def test_names_that_are_refused(tmp_path):
-    for name in ("a.png", "a", "no/such/folder/a.mjpeg"):
-        with pytest.raises(zerorun.FileError):
-            write(tmp_path / name)
-    if not zerorun.built_with_ffmpeg:
-        with pytest.raises(zerorun.FileError, match="FFmpeg"):
-            write(tmp_path / "a.mkv")
-        with pytest.raises(zerorun.FileError, match="FFmpeg"):
-            write(tmp_path / "a.avi")
+def test_files_that_are_no_video(tmp_path):
     for data in (b"", b"no video", b"\xff\xd8"):
         (tmp_path / "bad.mjpeg").write_bytes(data)
         with pytest.raises(zerorun.Error):
             list(zerorun.VideoReader(tmp_path / "bad.mjpeg"))
-
-
-@needs_program
-def test_with_the_program(tmp_path):
-    write(tmp_path / "a.mjpeg", quality=80)
-    info = json.loads(run_program("info", tmp_path / "a.mjpeg", "--json").stdout)
-    assert "mjpeg" in json.dumps(info)
-    run_program("decode", tmp_path / "a.mjpeg", "-o", tmp_path / "%02d.ppm", "--device", "cpu")
-    assert len(list(tmp_path.glob("*.ppm"))) == 9
 
 
 @needs_program

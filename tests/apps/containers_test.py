@@ -3,7 +3,7 @@ from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, y4m_
 import json
 import pathlib
 
-from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, video_stream, y4m_frames
+from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, y4m_frames
 
 KINDS = ("mov", "mp4", "mkv", "avi")
 

@@ -4,7 +4,6 @@ import os
 import pathlib
 import struct
 import subprocess
-import unittest
 import zlib
 
 from pictures import exif_of, png, segment, with_segments
@@ -429,7 +428,3 @@ class WordsTest(ProgramTest):
         self.assertIn("rotation", said)
         self.assertIn(".mov and .mp4", said)
         self.assertNotIn(".mkv", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@
 import os
 import pathlib
 import shutil
-import unittest
 
 from support import BUILT_WITH_OPENCV, ProgramTest, make_ppm, make_y4m, needs_opencv
 
@@ -126,7 +125,3 @@ class NamesTest(ProgramTest):
             self.encode(*files, "-o", "coded/", "-y")
             shutil.rmtree("out")
         self.assert_sentence(self.zerorun("copy", source, "-o", "out/", code=3), "2.jpg", "not JPEG")
-
-
-if __name__ == "__main__":
-    unittest.main()

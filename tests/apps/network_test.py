@@ -329,7 +329,3 @@ class NoSocketTest(ProgramTest):
             subprocess.run(["strace", "-f", "-e", "trace=network", "-o", "log", PROGRAM, *arguments], check=True,
                            capture_output=True)
             self.assertNotIn("AF_INET", self.read("log").decode())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -303,7 +303,3 @@ class RecodeTest(ProgramTest):
         self.assert_nothing_left("no.jpg")
         same = self.copy(source, "same.jpg", "--baseline")
         self.assertEqual(hashlib.md5(self.read(same)).hexdigest(), hashlib.md5(self.read(source)).hexdigest())
-
-
-if __name__ == "__main__":
-    unittest.main()

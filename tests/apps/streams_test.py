@@ -5,7 +5,6 @@ import os
 import pathlib
 import struct
 import threading
-import unittest
 
 from support import ProgramTest, ffmpeg, make_y4m, needs_containers, probe, y4m_frames
 
@@ -174,7 +173,3 @@ class NamesTest(ProgramTest):
             self.assertEqual(self.read("out.mjpeg"), b"".join(pictures), name)
         self.zerorun("copy", "shot.%d.jpg", "-o", "out.mjpeg", "-y", "--missing", "skip")
         self.assertEqual(self.read("out.mjpeg"), b"".join(pictures))
-
-
-if __name__ == "__main__":
-    unittest.main()

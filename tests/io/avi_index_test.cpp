@@ -113,12 +113,11 @@ class AviIndex : public testing::TestWithParam<Lie> {
 };
 
 TEST_P(AviIndex, LosesNoFrame) {
-  auto source = io::open_packets({write(), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  EXPECT_EQ((*source)->can_seek(), GetParam().can_seek);
-  const std::int64_t count = (*source)->info().frame_count;
+  auto source = opened(io::open_packets({write(), "", {}}, {}));
+  EXPECT_EQ(source->can_seek(), GetParam().can_seek);
+  const std::int64_t count = source->info().frame_count;
   EXPECT_TRUE(count == kAviFrames || count == -1) << count;
-  const ReadPackets read = read_all(**source);
+  const ReadPackets read = read_all(*source);
   EXPECT_EQ(read.packets, packets_);
   for (std::size_t i = 0; i < read.times.size(); ++i)
     EXPECT_EQ(read.times[i].pts, static_cast<std::int64_t>(i));
@@ -139,16 +138,15 @@ TEST_P(AviIndex, ARangeBeginsWithItsFrame) {
 }
 
 TEST_P(AviIndex, SeekingFindsTheFrame) {
-  auto source = io::open_packets({write(), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
+  auto source = opened(io::open_packets({write(), "", {}}, {}));
   if (!GetParam().can_seek) return;
   Packet packet;
   io::FrameTime time;
   for (const int frame : {kAviFrames - 1, 0, 13}) {
-    const auto found = (*source)->seek(frame);
+    const auto found = source->seek(frame);
     ASSERT_TRUE(found) << why(found);
     EXPECT_EQ(*found, frame);
-    ASSERT_TRUE(*(*source)->read(packet, time));
+    ASSERT_TRUE(*source->read(packet, time));
     EXPECT_EQ(packet, packets_[static_cast<std::size_t>(frame)]);
   }
 }

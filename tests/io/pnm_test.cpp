@@ -139,13 +139,12 @@ TEST(Pnm, WritesWhatItReads) {
   const ScratchFolder scratch;
   const TestFrame gray = make_frame(Content::noise, PixelFormat::gray8, 5, 4, 1);
   const TestFrame rgb = make_frame(Content::noise, PixelFormat::rgb24, 5, 4, 2, Layout::padded);
-  auto sink = io::open_frame_sink({scratch.path("a.pnm"), "", {}}, sink_options());
-  ASSERT_TRUE(sink) << why(sink);
-  EXPECT_EQ((*sink)->wanted_format(PixelFormat::gray8), PixelFormat::gray8);
-  EXPECT_EQ((*sink)->wanted_format(PixelFormat::yuv420p), PixelFormat::rgb24);
-  ASSERT_TRUE((*sink)->write(gray.view(), {}));
-  ASSERT_TRUE((*sink)->write(rgb.view(), {}));
-  ASSERT_TRUE((*sink)->finish());
+  auto sink = opened(io::open_frame_sink({scratch.path("a.pnm"), "", {}}, sink_options()));
+  EXPECT_EQ(sink->wanted_format(PixelFormat::gray8), PixelFormat::gray8);
+  EXPECT_EQ(sink->wanted_format(PixelFormat::yuv420p), PixelFormat::rgb24);
+  ASSERT_TRUE(sink->write(gray.view(), {}));
+  ASSERT_TRUE(sink->write(rgb.view(), {}));
+  ASSERT_TRUE(sink->finish());
   const ReadFrames read = read_frames(scratch.path("a.pnm"));
   EXPECT_THAT(read.samples, testing::ElementsAre(gray.packed(), rgb.packed()));
 }

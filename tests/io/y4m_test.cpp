@@ -93,17 +93,15 @@ TEST_P(Y4mRoundTrip, GivesTheSameSamples) {
   {
     io::SinkOptions options = sink_options(13, 7);
     options.sample_aspect = {12, 11};
-    auto sink = io::open_frame_sink({path, "", {}}, options);
-    ASSERT_TRUE(sink) << why(sink);
-    ASSERT_EQ((*sink)->wanted_format(GetParam()), GetParam());
+    auto sink = opened(io::open_frame_sink({path, "", {}}, options));
+    ASSERT_EQ(sink->wanted_format(GetParam()), GetParam());
     for (std::uint64_t i = 0; i < 3; ++i) {
       const TestFrame frame = make_frame(Content::noise, GetParam(), 13, 7, i, Layout::bottom_up);
       written.push_back(frame.packed());
-      ASSERT_TRUE((*sink)->write(frame.view(), {}));
+      ASSERT_TRUE(sink->write(frame.view(), {}));
     }
-    ASSERT_TRUE((*sink)->finish());
-    EXPECT_EQ((*sink)->bytes_written(),
-              static_cast<std::int64_t>(std::filesystem::file_size(path)));
+    ASSERT_TRUE(sink->finish());
+    EXPECT_EQ(sink->bytes_written(), static_cast<std::int64_t>(std::filesystem::file_size(path)));
   }
   io::SourceInfo info;
   const ReadFrames read = read_frames(path, {}, &info);
@@ -139,13 +137,12 @@ TEST(Y4m, DamageIsNamedWithItsFrame) {
   const std::string head = "YUV4MPEG2 W2 H2 Cmono XCOLORRANGE=FULL\n";
   for (const std::string& tail : {std::string("FRAME\nabc"), std::string("FRAMEX\nabcd"),
                                   std::string("GARBAGE"), "FRAME " + std::string(1000, 'x')}) {
-    auto source = open_y4m(scratch.write("a.y4m", head + "FRAME\nabcd" + tail));
-    ASSERT_TRUE(source) << why(source);
+    auto source = opened(open_y4m(scratch.write("a.y4m", head + "FRAME\nabcd" + tail)));
     Frame frame;
     io::FrameTime time;
-    auto first = (*source)->read(frame, time);
+    auto first = source->read(frame, time);
     ASSERT_TRUE(first && *first) << tail;
-    auto second = (*source)->read(frame, time);
+    auto second = source->read(frame, time);
     ASSERT_FALSE(second) << tail;
     EXPECT_EQ(second.status().code(), Errc::bad_input);
     EXPECT_THAT(second.status().detail(), testing::HasSubstr("frame 1"));
@@ -187,12 +184,10 @@ TEST(Y4m, RangeRateAndFormatAsAskedFor) {
 
 TEST(Y4m, SinkRefusesAChangeOfSizeAndVariableRate) {
   const ScratchFolder scratch;
-  auto sink = io::open_frame_sink({scratch.path("a.y4m"), "", {}}, sink_options());
-  ASSERT_TRUE(sink);
-  ASSERT_TRUE((*sink)->write(make_frame(Content::flat, PixelFormat::gray8, 8, 8, 1).view(), {}));
-  EXPECT_EQ(
-      (*sink)->write(make_frame(Content::flat, PixelFormat::gray8, 9, 8, 1).view(), {}).code(),
-      Errc::unsupported_output);
+  auto sink = opened(io::open_frame_sink({scratch.path("a.y4m"), "", {}}, sink_options()));
+  ASSERT_TRUE(sink->write(make_frame(Content::flat, PixelFormat::gray8, 8, 8, 1).view(), {}));
+  EXPECT_EQ(sink->write(make_frame(Content::flat, PixelFormat::gray8, 9, 8, 1).view(), {}).code(),
+            Errc::unsupported_output);
   io::SinkOptions variable = sink_options();
   variable.variable_frame_rate = true;
   EXPECT_EQ(io::open_frame_sink({scratch.path("b.y4m"), "", {}}, variable).status().code(),

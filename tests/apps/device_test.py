@@ -1,20 +1,29 @@
-# What needs a GPU: the program with --device cuda against --device cpu, and the CUDA samples.
+# What needs a GPU: the program with --device cuda against --device cpu, killed runs of it, and the CUDA samples.
 # SPDX-License-Identifier: MIT
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
+import time
 import unittest
 
 from support import (PROGRAM, SAMPLES, ProgramTest, damage_second_image, make_y4m,
                      y4m_frames)
 
+MAKE_INPUT = pathlib.Path(__file__).parents[1] / "cluster" / "make_input.py"
+LONG_FRAMES = 1000
 PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
 
 
-def setUpModule():
+def gpus():
     said = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True).stdout)
-    if any(device["usable"] for device in said["devices"] if device["device"] != "cpu"):
+    return [device for device in said["devices"] if device["device"] != "cpu" and device["usable"]]
+
+
+def setUpModule():
+    if gpus():
         return
     if os.environ.get("ZERORUN_REQUIRE_GPU") == "1":
         raise AssertionError("ZERORUN_REQUIRE_GPU=1, but there is no usable GPU")
@@ -109,6 +118,43 @@ class ProgramOnGpuTest(ProgramTest):
         for command, *more in (("encode", "-o", "out.mjpeg"), ("decode", "-o", "out.ppm"), ("play", "--no-window")):
             done = self.zerorun(command, self.y4m, *more, "--device", "cuda:99", code=5)
             self.assert_sentence(done, "there is no device 99")
+
+
+class ShardsOnGpuTest(ProgramTest):
+    def test_a_gpu_that_is_the_only_visible_one_is_number_0(self):
+        source, last = make_y4m("in.y4m", frames=2), str(len(gpus()) - 1)
+        done = self.zerorun("encode", source, "-o", "out.mjpeg", "--shard", "0/1", "--device", "cuda", "--progress", "json",
+                            env={**os.environ, "CUDA_VISIBLE_DEVICES": last, "SLURM_LOCALID": last})
+        self.assertIn('"cuda:0 ', done.stderr.decode().splitlines()[-1])
+
+    def make_input(self):
+        self.source, self.out = "in.y4m", "out.mjpeg"
+        subprocess.run([sys.executable, MAKE_INPUT, self.source, "640", "480", str(LONG_FRAMES)], check=True)
+
+    def end_amid_work(self, number, *options):
+        """Returns the exit code of a run that is sent the signal after some frames of its own."""
+        journal = pathlib.Path(self.out + ".shards", "000-of-001.journal")
+        before = journal.read_bytes().count(b"\n") if journal.exists() else 0
+        process = subprocess.Popen([PROGRAM, "encode", self.source, "-o", self.out, "--device", "cuda", *options],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while process.poll() is None:
+            if journal.exists() and journal.read_bytes().count(b"\n") > before + 40:
+                process.send_signal(number)
+                break
+            time.sleep(0.001)
+        text = process.communicate()[1].decode()
+        self.assertNotEqual(process.returncode, 0, "the run ended before the signal: " + text)
+        return process.returncode
+
+    def test_a_run_goes_on_after_signals(self):
+        self.make_input()
+        self.assertEqual(self.end_amid_work(signal.SIGKILL, "--resume"), -signal.SIGKILL)
+        self.assertEqual(self.end_amid_work(signal.SIGTERM, "--resume"), 75)
+        done = self.zerorun("encode", self.source, "-o", self.out, "--resume", "--device", "cuda")
+        self.assertIn(f"of {LONG_FRAMES} frames are there already", done.stderr.decode())
+        for device in ("cpu", "cuda"):
+            self.zerorun("encode", self.source, "-o", "one.mjpeg", "-y", "--device", device)
+            self.assertTrue(self.read("one.mjpeg") == self.read(self.out), device)
 
 
 class CudaSamplesTest(ProgramTest):

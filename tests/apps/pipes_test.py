@@ -38,12 +38,6 @@ class PipesTest(ProgramTest):
             self.encode("-", "-o", "again.mjpeg", "-y", *word, input=self.mjpeg)
             self.assertEqual(self.info("again.mjpeg")["frames"], 5)
 
-    def test_a_file_as_stdin(self):
-        for name, command in (("in.y4m", self.encode), ("in.mjpeg", self.decode)):
-            with open(name, "rb") as stream:
-                done = command("-", "-o", "-", stdin=stream)
-            self.assertTrue(done.stdout.startswith(b"\xff\xd8" if name == "in.y4m" else b"YUV4"))
-
     def test_pnm_on_stdout(self):
         done = self.decode("in.mjpeg", "-o", "-", "--format", "pnm")
         self.decode("in.mjpeg", "-o", "%d.ppm")

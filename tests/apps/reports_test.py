@@ -3,10 +3,14 @@
 import csv
 import json
 import math
+import os
 import pathlib
+import pty
 import re
+import subprocess
+import time
 
-from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
+from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
                      needs_terminal)
 
 
@@ -194,11 +198,6 @@ class ProgressTest(ProgramTest):
 
     @needs_terminal
     def test_on_a_terminal_the_line_is_rewritten_at_most_ten_times_a_second(self):
-        import os
-        import pty
-        import subprocess
-        import time
-        from support import PROGRAM
         large = make_y4m("large.y4m", 320, 240, 60)
         master, terminal = pty.openpty()
         start = time.monotonic()

@@ -12,7 +12,7 @@ import unittest
 from support import (BUILT_WITH_FFMPEG, HAS_FFMPEG, PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m,
                      needs_containers)
 
-COUNTS = (1, 2, 3, 7, 16, 64)
+COUNTS = (1, 2, 3, 7, 16, 45)  # the last: some have no frame
 HAS_CONTAINERS = BUILT_WITH_FFMPEG and HAS_FFMPEG
 CONTAINERS = ("mov", "mkv", "avi", "mp4", "mjpeg") if HAS_CONTAINERS else ("mjpeg",)
 INPUTS = ("gaps", "mov", "avi", "y4m", "vfr.mkv") if HAS_CONTAINERS else ("gaps", "mjpeg", "y4m")

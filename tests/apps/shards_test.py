@@ -1,6 +1,6 @@
 # Shards, resume, concat and verify: the result is that of one run, whatever happened on the way.
 # SPDX-License-Identifier: MIT
-import json
+import fcntl
 import os
 import pathlib
 import resource
@@ -29,19 +29,8 @@ class ShardTest(ProgramTest):
         self.assertEqual(len(one), len(two), f"{first} and {second}")
         self.assertTrue(one == two, f"{first} and {second} differ")
 
-    def check_encode(self, source, extension, counts, *options):
-        one, out = "one." + extension, "out." + extension
-        self.encode(source, "-o", one, "-y", *options)
-        for count in counts:
-            self.make_shards(source, out, count, *options)
-            self.zerorun("concat", out, "-y", "--audio", source, "--delete-shards")
-            self.assert_same_file("one." + extension, "out." + extension)
-            self.assertFalse(os.path.exists(out + ".shards"))
-            self.assertFalse(os.path.exists(out + ".shards.joined"))
-
 
 class Joining(ShardTest):
-
     def test_ranges_of_a_render_manager_interleave(self):
         source = make_y4m("in.y4m", frames=FRAMES)
         self.encode(source, "-o", "one.mjpeg")
@@ -51,7 +40,12 @@ class Joining(ShardTest):
         self.assert_same_file("one.mjpeg", "out.mjpeg")
 
     def test_shards_of_a_part_of_the_input(self):
-        self.check_encode(make_y4m("in.y4m", frames=FRAMES), "mjpeg", (4,), "--frames", "7:30")
+        source = make_y4m("in.y4m", frames=FRAMES)
+        self.encode(source, "-o", "one.mjpeg", "--frames", "7:30")
+        self.make_shards(source, "out.mjpeg", 4, "--frames", "7:30")
+        self.zerorun("concat", "out.mjpeg", "--audio", source, "--delete-shards")
+        self.assert_same_file("one.mjpeg", "out.mjpeg")
+        self.assertFalse(list(self.dir.glob("out.mjpeg.*")))
 
     def test_every_pattern_of_one_run_is_one_of_shards(self):
         source = make_y4m("in.y4m")
@@ -70,13 +64,9 @@ class Joining(ShardTest):
 
     def test_the_scheduler_names_the_shard(self):
         source = make_y4m("in.y4m")
-        for task in (5, 6, 7):
-            slurm = {"SLURM_ARRAY_TASK_ID": str(task), "SLURM_ARRAY_TASK_COUNT": "3",
-                     "SLURM_ARRAY_TASK_MIN": "5"}
-            self.encode(source, "-o", "out.mjpeg", "--shard", "auto", env={**os.environ, **slurm})
-        self.encode(source, "-o", "one.mjpeg")
-        self.zerorun("concat", "out.mjpeg")
-        self.assert_same_file("one.mjpeg", "out.mjpeg")
+        slurm = {"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_ARRAY_TASK_MIN": "5"}
+        self.encode(source, "-o", "out.mjpeg", "--shard", "auto", env={**os.environ, **slurm})
+        self.assertTrue(os.path.exists("out.mjpeg.shards/001-of-003.json"))
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "OMPI", "PMI"))}
         done = self.encode(source, "-o", "out.mjpeg", "--shard", "auto", code=2, env=clean)
         self.assert_sentence(done, "--shard auto", "SLURM_ARRAY_TASK_ID")
@@ -87,7 +77,7 @@ class Joining(ShardTest):
         for name, frames in (("a.mov", "0:5"), ("b.avi", "5:9"), ("c.mjpeg", "9:12")):
             self.encode(source, "-o", name, "--frames", frames)
         self.encode(source, "-o", "one.mkv")
-        self.zerorun("concat", *(n for n in ("a.mov", "b.avi", "c.mjpeg")), "-o", "out.mkv")
+        self.zerorun("concat", "a.mov", "b.avi", "c.mjpeg", "-o", "out.mkv")
         self.assert_same_file("one.mkv", "out.mkv")
         self.encode(make_y4m("other.y4m", width=32), "-o", "d.mov")
         done = self.zerorun("concat", "a.mov", "d.mov", "-o", "bad.mov", code=3)
@@ -232,28 +222,26 @@ class Faults(ShardTest):
             self.assertEqual(os.listdir(folder), [])
 
     def test_nothing_outside_the_folder_is_followed(self):
-        secret = "secret"
-        data = self.shard("000-of-004.mjpeg")
-        shutil.copy(data, secret)
-        os.remove(data)
-        os.symlink(secret, data)
-        self.concat("shard 000-of-004", "links are not followed")
-        os.remove(data)
-        shutil.move(secret, data)
+        for name in ("000-of-004.mjpeg", "000-of-004.json"):
+            file = self.shard(name)
+            shutil.move(file, "secret")
+            os.symlink(os.path.abspath("secret"), file)
+            self.concat("links are not followed")
+            for make in (os.mkfifo, os.mkdir):
+                os.remove(file)
+                make(file)
+                self.concat("000-of-004", "not a regular file")
+            os.rmdir(file)
+            shutil.move("secret", file)
         manifest = self.shard("000-of-004.json")
-        text = self.read(manifest).decode()
-        for old, new in (('"out.mjpeg"', '"../out.mjpeg"'), ('"span": [\n  0', '"span": [\n  1'),
-                         ('"total": 41', '"total": 99999999999999999999'), ('"frames"', '"frame"'),
-                         ('"packets"', '"frames"'), ("[", "[" * 100000)):
-            self.assertIn(old, text)
-            self.write(manifest, text.replace(old, new, 1))
-            self.concat("shard 000-of-004")
+        text = self.read(manifest)
+        self.write(manifest, text.replace(b'"out.mjpeg"', b'"../out.mjpeg"', 1))
+        self.concat("shard 000-of-004")
         self.write(manifest, text)
         os.rename(manifest, self.shard("003-of-004.json"))
         self.concat("under another name")
 
     def test_two_processes_do_not_make_one_shard(self):
-        import fcntl
         with open(self.shard("000-of-004.journal"), "w") as journal:
             fcntl.flock(journal, fcntl.LOCK_EX)
             done = self.encode(self.source, "-o", self.out, "--shard", "0/4", "-y", code=1)
@@ -375,36 +363,19 @@ class ManyAndOdd(ShardTest):
         self.assert_same_file("one.mjpeg", "out.mjpeg")
 
 
-class HostileManifests(ShardTest):
-    """What a stranger put into the folder is refused in one sentence, and nothing is written."""
-    def setUp(self):
-        super().setUp()
-        self.out = "out.mjpeg"
-        self.make_shards(make_y4m("in.y4m"), self.out, 2)
-        self.manifest = pathlib.Path(self.folder("out.mjpeg"), "000-of-002.json")
-
-    def test_what_is_no_file(self):
-        os.remove(self.manifest)
-        os.symlink(self.manifest.with_name("001-of-002.json"), self.manifest)
-        self.assert_sentence(self.zerorun("concat", self.out, code=3), "links are not followed")
-        for make in (os.mkfifo, os.mkdir):
-            os.remove(self.manifest)
-            make(self.manifest)
-            self.assert_sentence(self.zerorun("concat", self.out, code=3), "000-of-002", "not a regular file")
-
-
 class DeviceShards(ShardTest):
     program = PRETENDING_PROGRAM
 
     def test_workers_of_a_node_share_its_gpus(self):
+        """Unless one was named."""
         source = make_y4m("in.y4m", frames=4)
         for variable in ("SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"):
-            for rank, device in ((0, 0), (1, 1), (2, 2), (3, 0), (7, 1)):
-                done = self.zerorun("encode", source, "-o", "out.mjpeg", "--shard", "0/1", "-y", "--device", "cuda",
-                                    "--progress", "json", env={**os.environ, "ZERORUN_TEST_DEVICES": "3",
-                                                               variable: str(rank)})
-                end = json.loads(done.stderr.decode().splitlines()[-1])
-                self.assertTrue(str(end).count(f"'device': 'cuda:{device} "), f"{variable}={rank}: {end}")
+            for rank, wanted, device in ((0, "cuda", 0), (1, "cuda", 1), (2, "cuda", 2), (3, "cuda", 0), (7, "cuda", 1),
+                                         (1, "cuda:2", 2)):
+                done = self.zerorun("encode", source, "-o", "out.mjpeg", "--shard", "0/1", "-y", "--device", wanted,
+                                    "--progress", "json",
+                                    env={**os.environ, "ZERORUN_TEST_DEVICES": "3", variable: str(rank)})
+                self.assertIn(f'"cuda:{device} ', done.stderr.decode().splitlines()[-1], (variable, rank))
 
     def test_a_lost_device_ends_with_5_and_another_one_goes_on(self):
         source, out = make_y4m("in.y4m", frames=FRAMES), "out.mjpeg"
@@ -416,12 +387,6 @@ class DeviceShards(ShardTest):
         self.zerorun("concat", out)
         self.encode(source, "-o", "one.mjpeg")
         self.assert_same_file("one.mjpeg", "out.mjpeg")
-
-    def test_a_device_that_was_named_is_taken(self):
-        source = make_y4m("in.y4m", frames=4)
-        done = self.zerorun("encode", source, "-o", "out.mjpeg", "--shard", "0/1", "-y", "--device", "cuda:2",
-                            "--progress", "json", env={**os.environ, "ZERORUN_TEST_DEVICES": "3", "SLURM_LOCALID": "1"})
-        self.assertIn('"cuda:2 ', done.stderr.decode().splitlines()[-1])
 
 
 del ShardTest, ProgramTest

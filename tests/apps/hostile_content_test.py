@@ -59,10 +59,7 @@ class HostileTest(ProgramTest):
 
     def limited(self, *arguments):
         """A run that may not take much memory or time. Each of its threads has room for a stack."""
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=300,
-                              preexec_fn=self.limit_memory)
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
-        return done
+        return self.zerorun(*arguments, preexec_fn=self.limit_memory)
 
 
 class HostileContentTest(HostileTest):
@@ -205,9 +202,7 @@ class HostileSizeTest(HostileTest):
     """Pictures and videos that say they are huge, for FFmpeg and OpenCV."""
     def refused(self, path, *words):
         """One sentence, code 3, no output, and little memory."""
-        done = subprocess.run([PROGRAM, "decode", path, "-o", "out.ppm"], capture_output=True, timeout=300,
-                              preexec_fn=self.limit_memory)
-        self.assertEqual(done.returncode, 3, done.stderr.decode())
+        done = self.zerorun("decode", path, "-o", "out.ppm", code=3, preexec_fn=self.limit_memory)
         self.assert_sentence(done, path.name, *words)
         self.assert_nothing_left("out.ppm")
 

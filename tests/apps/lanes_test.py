@@ -116,17 +116,15 @@ RUNS = 50
 
 
 class SeveralDevicesTest(ProgramTest):
+    program = PRETENDING_PROGRAM
+
     def setUp(self):
         super().setUp()
         self.source = make_y4m("in.y4m", frames=FRAMES)
 
     def run_on(self, *arguments, devices="3", failing="", code=0):
-        environment = {**os.environ, "ZERORUN_TEST_DEVICES": devices,
-                       "ZERORUN_TEST_FAILING_DEVICE": failing}
-        done = subprocess.run([PRETENDING_PROGRAM, *map(str, arguments)], capture_output=True,
-                              env=environment, timeout=120)
-        self.assertEqual(done.returncode, code, done.stderr.decode())
-        return done
+        return self.zerorun(*arguments, code=code, env={**os.environ, "ZERORUN_TEST_DEVICES": devices,
+                                                        "ZERORUN_TEST_FAILING_DEVICE": failing})
 
     def run_until_told(self, told, *arguments, **more):
         """Frames go to the device that is free, so on a busy machine the failing one may get too

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 import pathlib
 import resource
-import subprocess
 
-from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg, needs_opencv,
+from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg, needs_opencv,
                      video_stream, y4m_frames)
 
 
@@ -205,10 +204,8 @@ class FullDiskTest(ProgramTest):
     def test_what_was_written_stays_and_plays(self):
         """A limit on the size of files stands for the end of the disk."""
         y4m = make_y4m("in.y4m", 160, 120, 40)
-        done = subprocess.run([PROGRAM, "encode", y4m, "-o", "o.mjpeg", "--device", "cpu"], capture_output=True,
-                              timeout=300, restore_signals=False,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
-        self.assertEqual(done.returncode, 4, done.stderr.decode())
+        done = self.encode(y4m, "-o", "o.mjpeg", code=4, restore_signals=False,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
         self.assertFalse((self.dir / "o.mjpeg").exists())
         self.assertIn(b"o.mjpeg.part", done.stderr)
         done = self.decode("o.mjpeg.part", "--input-format", "mjpeg", "-o", "o.y4m")

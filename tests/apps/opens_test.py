@@ -114,9 +114,7 @@ class StartTest(ProgramTest):
     def libraries(self, *arguments):
         """The libraries that a run opened, by the dynamic linker's own report."""
         report = self.dir / "report"
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=300,
-                              env={**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(report)})
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.zerorun(*arguments, env={**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(report)})
         names = set()
         for file in self.dir.glob("report.*"):
             names |= set(re.findall(r"calling init: .*/([^/\n]+)\.so", file.read_text()))

@@ -23,12 +23,13 @@ WORKERS = 2
 
 
 def covering(*lists):
-    """Each value of a list with each of the first two lists' pairs, turn by turn."""
-    whole = list(itertools.product(*lists))
-    if FULL:
-        return whole
+    """All, or small counts with each pair of the others, turn by turn, and each of the two large ones with two pairs."""
     counts, *others = lists
-    return [(counts[i % len(counts)], *rest) for i, rest in enumerate(itertools.product(*others))]
+    pairs = list(itertools.product(*others))
+    if FULL:
+        return [(count, *pair) for count in counts for pair in pairs]
+    return [(counts[i % 4], *pair) for i, pair in enumerate(pairs)] + [
+        (counts[4 + i % 2], *pairs[i * len(pairs) // 4]) for i in range(4)]
 
 
 class Matrix(ProgramTest):
@@ -51,11 +52,8 @@ class Matrix(ProgramTest):
         return "seq/%04d.ppm" if kind == "gaps" else ("in." + kind)
 
     def run_all(self, commands):
-        def run(command):
-            return subprocess.run([PROGRAM, *command], capture_output=True, timeout=300)
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-            for command, done in zip(commands, pool.map(run, commands)):
-                self.assertEqual(done.returncode, 0, f"{command}: {done.stderr.decode()}")
+            list(pool.map(lambda command: self.zerorun(*command), commands))
 
     def shards(self, verb, source, output, count, options, backend):
         self.run_all([[verb, source, "-o", output, "--shard", f"{index}/{count}", "--quiet", *options,

@@ -55,8 +55,6 @@ def test_close_ends_a_receiver_that_waits():
 
 @pytest.mark.parametrize("name, color", [("cmyk_ok", "inverted cmyk"), ("cmyk_adobe_ycck", "ycck"),
                                          ("cmyk_adobe_missing", "cmyk")])
-
-
 def test_inks(name, color):
     stream = (ROOT / "tests" / "hostile" / f"{name}.jpg").read_bytes()
     info = zerorun.inspect(stream)
@@ -92,8 +90,7 @@ def test_kinds_of_errors():
              (lambda: zerorun.decode(JPEG, max_header_bytes=100), zerorun.CapacityError),
              (lambda: zerorun.encode(RGB, device="cuda:999"), zerorun.DeviceError),
              (lambda: zerorun.VideoReader("/no/such/file.mjpeg"), zerorun.FileError),
-             (lambda: zerorun.VideoReader("/no/such/file.mjpeg"), OSError),
-             (lambda: zerorun.encode(RGB, quality=0), ValueError)]
+             (lambda: zerorun.VideoReader("/no/such/file.mjpeg"), OSError)]
     for call, kind in cases:
         with pytest.raises(kind):
             call()
@@ -107,24 +104,19 @@ def test_kinds_of_errors():
     {"segments": [(0xDB, b"")]}, {"segments": [(0xE1, bytes(65534))]}, {"device": "gpu"},
     {"device": "cuda:x"}, {"device": "cuda:-1"}, {"threads": -1},
     {"instruction_set": "mmx"}])
-
-
 def test_values_that_are_refused(options):
     for call in (zerorun.encode, zerorun.encode_batch):
         with pytest.raises(zerorun.ArgumentError):
             call(RGB if call is zerorun.encode else [RGB], **options)
-    with pytest.raises(zerorun.ArgumentError):
-        zerorun.Encoder(**options)
-    with pytest.raises(zerorun.ArgumentError):
-        zerorun.AsyncEncoder(**options)
+    for kind in (zerorun.Encoder, zerorun.AsyncEncoder):
+        with pytest.raises(zerorun.ArgumentError):
+            kind(**options)
 
 
 @pytest.mark.parametrize("options", [
     {"quality": "90"}, {"quality": 90.0}, {"quality": None}, {"quality": True}, {"huffman": 1},
     {"luma_table": 5}, {"pixel_aspect": 1}, {"segments": [b"x"]},
     {"segments": [(0xFE, "text")]}, {"segments": 5}, {"no_such_option": 1}, {"strict": True}])
-
-
 def test_types_that_are_refused(options):
     for call in (lambda: zerorun.encode(RGB, **options), lambda: zerorun.Encoder(**options)):
         with pytest.raises(TypeError):
@@ -138,11 +130,10 @@ def test_options_of_decoders_that_are_refused():
                           ({"to": "gpu"}, ValueError)]:
         with pytest.raises(kind):
             zerorun.decode(JPEG, **options)
-    for form in ("rgb48", "", "RGB24"):
-        with pytest.raises(zerorun.ArgumentError):
+    for form, kind in (("rgb48", zerorun.ArgumentError), ("", zerorun.ArgumentError), ("RGB24", zerorun.ArgumentError),
+                       (None, TypeError)):
+        with pytest.raises(kind):
             zerorun.decode(JPEG, form)
-    with pytest.raises(TypeError):
-        zerorun.decode(JPEG, None)
 
 
 def test_encoder_and_decoder_objects():
@@ -363,11 +354,9 @@ def test_several_gpus_code_frames_and_one_fails(three_gpus):
             for found, jpeg in zip(decoder.map(wanted), wanted):
                 assert (found == zerorun.decode(jpeg, device="cpu")).all()
         assert [name for name, _ in decoder.lost_devices] == ["cuda:1"]
-    for wrong in ("cuda:0,", "cuda:0,x", ["cpu", "cuda:0"], []):
+    for wrong in ("cuda:0,", "cuda:0,x", ["cpu", "cuda:0"], [], "cuda:0,0"):
         with pytest.raises(zerorun.ArgumentError):
             zerorun.AsyncEncoder(device=wrong)
-    with pytest.raises(zerorun.ArgumentError):
-        zerorun.AsyncEncoder(device="cuda:0,0")
     with pytest.raises(zerorun.DeviceError):
         zerorun.AsyncEncoder(device="cuda:0,5")
     with pytest.raises(zerorun.ArgumentError):
@@ -530,8 +519,6 @@ def test_fork_while_threads_code():
     "for jpeg in zerorun.AsyncEncoder().map(endless()): pass",
     "zerorun.AsyncEncoder().receive()",
     "while True: zerorun.encode(images[0])"])
-
-
 def test_keyboard_interrupt(call):
     """Ctrl-C ends long calls; the interpreter goes on and ends well."""
     program = textwrap.dedent(f"""
@@ -574,8 +561,6 @@ def test_help_and_names():
     for name in zerorun.instruction_sets():
         assert zerorun.encode(RGB, instruction_set=name, device="cpu") == JPEG
         assert same(zerorun.decode(JPEG, instruction_set=name, device="cpu"), zerorun.decode(JPEG))
-    with pytest.raises(zerorun.ArgumentError):
-        zerorun.encode(RGB, instruction_set="mmx")
     zerorun.release_memory()
 
 
@@ -623,9 +608,8 @@ def test_transcode_keeps_the_samples():
     flipped = zerorun.transcode(JPEG, flip="h")
     assert not same(zerorun.decode(flipped), zerorun.decode(JPEG))
     assert same(zerorun.decode(zerorun.transcode(flipped, flip="h")), zerorun.decode(JPEG))
-    with pytest.raises(zerorun.ArgumentError):
-        zerorun.transcode(JPEG, flip="v", edges="refuse")
-    with pytest.raises(zerorun.CorruptError):
-        zerorun.transcode(DAMAGED, optimize=True)
-    with pytest.raises(zerorun.ArgumentError):
-        zerorun.transcode(JPEG, rotate=45)
+    for stream, options, kind in ((JPEG, {"flip": "v", "edges": "refuse"}, zerorun.ArgumentError),
+                                  (DAMAGED, {"optimize": True}, zerorun.CorruptError),
+                                  (JPEG, {"rotate": 45}, zerorun.ArgumentError)):
+        with pytest.raises(kind):
+            zerorun.transcode(stream, **options)

@@ -85,8 +85,6 @@ def to_host(value):
 @pytest.mark.parametrize("form", [form for form in zerorun.FORMATS if form != "cmyk32"])
 @pytest.mark.parametrize("options", [{}, {"huffman": "optimal", "quality": 50},
                                      {"subsampling": "444"}])
-
-
 def test_bytes_and_samples_of_the_cpu(form, options):
     image = picture(form, 83, 45) if form[:4] not in ("yuyv", "uyvy") else picture(form, 84, 45)
     wanted = zerorun.encode(image, format=form, device="cpu", **options)

@@ -15,10 +15,9 @@ class BenchCompareTest(ProgramTest):
     def setUp(self):
         super().setUp()
         if BenchCompareTest.report is None:
-            name = "first.json"
             self.zerorun("bench", "synthetic:64x48:photo", "--device", "cpu", "--threads", "1",
-                         "--time", "0.02", "--no-peers", "--operation", "encode", "--json", name)
-            BenchCompareTest.report = json.loads(self.read(name))
+                         "--time", "0.02", "--no-peers", "--operation", "encode", "--json", "first.json")
+            BenchCompareTest.report = json.loads(self.read("first.json"))
 
     def write_report(self, name, report):
         path = name
@@ -66,8 +65,7 @@ class BenchCompareTest(ProgramTest):
     def test_errors(self):
         good = self.write_report("good.json", self.report)
         other = self.write_report("other.json", {"format": "something"})
-        text = "text.json"
-        self.write(text, "no json")
-        for bad in (other, text, "missing.json"):
+        self.write("text.json", "no json")
+        for bad in (other, "text.json", "missing.json"):
             self.assert_sentence(self.zerorun("bench", "--compare", good, bad, code=3))
         self.assert_sentence(self.zerorun("bench", "--compare", good, code=2))

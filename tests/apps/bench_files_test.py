@@ -17,11 +17,10 @@ class BenchFilesTest(ProgramTest):
         self.work.mkdir()
 
     def bench(self, *arguments):
-        report = "report.json"
         done = self.zerorun("bench", "--files", *arguments, "--folder", self.work, "--device",
-                            "cpu", "--threads", "2", "--repetitions", "2", "--json", report, "-y",
+                            "cpu", "--threads", "2", "--repetitions", "2", "--json", "report.json", "-y",
                             timeout=300)
-        return json.loads(self.read(report)), done.stdout.decode()
+        return json.loads(self.read("report.json")), done.stdout.decode()
 
     def rows(self, report, case):
         return {row["id"]: row for row in report["cases"][case]["rows"]}
@@ -50,8 +49,7 @@ class BenchFilesTest(ProgramTest):
         for path in ("null", "y4m", "png" if BUILT_WITH_OPENCV else "ppm"):
             self.assert_whole(decode[f"zerorun/cpu/mjpeg>{path}/whole/2"], 6)
         self.encode(y4m, "-o", "o.mjpeg", "-q", "70")
-        size = os.path.getsize("o.mjpeg")
-        self.assertAlmostEqual(encode["zerorun/cpu/y4m>mjpeg/whole/2"]["stream_bytes"] * 6, size)
+        self.assertAlmostEqual(encode["zerorun/cpu/y4m>mjpeg/whole/2"]["stream_bytes"] * 6, os.path.getsize("o.mjpeg"))
         floors = {row["path"] for rows in (encode, decode) for row in rows.values()
                   if row["coder"] == "floor"}
         self.assertLessEqual({"page-cache>memory", "memory>mjpeg", "memory>y4m"}, floors)
@@ -79,9 +77,8 @@ class BenchFilesTest(ProgramTest):
 
     def test_what_cannot_be_read_is_an_error_and_leaves_nothing(self):
         for source, code in (("absent.y4m", 3), ("-", 2)):
-            done = self.zerorun("bench", "--files", source, "--folder", self.work, "--device",
-                                "cpu", code=code)
-            self.assertIn("zerorun: ", done.stderr.decode())
+            self.assertIn("zerorun: ", self.zerorun("bench", "--files", source, "--folder", self.work, "--device",
+                                                    "cpu", code=code).stderr.decode())
             self.assertEqual(list(self.work.iterdir()), [])
         done = self.zerorun("bench", "--files", "--folder", "no", "--device", "cpu", code=4)
         self.assert_sentence(done, "no folder can be made there")

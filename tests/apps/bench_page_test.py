@@ -15,9 +15,8 @@ QUICK = ("--time", "0.005", "--warm-up", "0", "--repetitions", "3", "--device", 
 
 class BenchPageTest(ProgramTest):
     def page(self, *arguments):
-        name = "report.html"
-        self.zerorun("bench", *arguments, *QUICK, "--html", name)
-        return name
+        self.zerorun("bench", *arguments, *QUICK, "--html", "report.html")
+        return "report.html"
 
     def test_the_file_stands_alone(self):
         text = self.read(self.page("synthetic:64x48:photo")).decode()
@@ -32,8 +31,7 @@ class BenchPageTest(ProgramTest):
         name = "</script><b>.ppm"
         pathlib.Path(name).parent.mkdir()
         self.write(name, b"P6 8 8 255 " + bytes(192))
-        text = self.read(self.page(name)).decode()
-        self.assertNotIn("</script><b>", text)
+        self.assertNotIn("</script><b>", self.read(self.page(name)).decode())
 
     def test_a_page_says_what_it_says_to_a_screen_reader(self):
         text = self.read(self.page("synthetic:64x48:photo")).decode()

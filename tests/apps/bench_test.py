@@ -13,9 +13,8 @@ QUICK = ["--time", "0.005", "--warm-up", "0", "--repetitions", "3", "--device", 
 class BenchTest(ProgramTest):
     def bench(self, *arguments):
         """The report of a short run."""
-        report = "report.json"
-        result = self.zerorun("bench", *arguments, *QUICK, "--json", report, "-y")
-        return json.loads(self.read(report)), result.stdout.decode()
+        result = self.zerorun("bench", *arguments, *QUICK, "--json", "report.json", "-y")
+        return json.loads(self.read("report.json")), result.stdout.decode()
 
     def rows(self, report, case=0):
         return {row["id"]: row for row in report["cases"][case]["rows"]}
@@ -66,12 +65,11 @@ class BenchTest(ProgramTest):
     def test_the_bytes_are_those_of_encode(self):
         y4m = make_y4m("in.y4m", 65, 47, 3)
         report, _ = self.bench(y4m, "-q", "55", "--huffman", "optimal", "--restart", "2")
-        out = "out.mjpeg"
-        self.encode(y4m, "-o", out, "-q", "55", "--huffman", "optimal", "--restart", "2")
+        self.encode(y4m, "-o", "out.mjpeg", "-q", "55", "--huffman", "optimal", "--restart", "2")
         row = self.rows(report)["zerorun/cpu/host>host/latency/1"]
         self.assertEqual(report["cases"][0]["frames"], 3)
         self.assertEqual([case["operation"] for case in report["cases"]], ["encode", "decode"])
-        self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path(out).stat().st_size, 3)
+        self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path("out.mjpeg").stat().st_size, 3)
 
     def test_every_combination_is_a_case(self):
         report, text = self.bench("synthetic:40x24:ramp", make_ppm("in.ppm", 40, 30), "-q", "50,90", "--subsampling",
@@ -85,9 +83,8 @@ class BenchTest(ProgramTest):
         row = self.rows(report)["zerorun/cpu/host>host/throughput/2"]
         words = shlex.split(row["command"])
         self.assertEqual(words[0], "zerorun")
-        again = "again.json"
-        self.zerorun(*words[1:], "--json", again)
-        case = json.loads(self.read(again))["cases"][0]
+        self.zerorun(*words[1:], "--json", "again.json")
+        case = json.loads(self.read("again.json"))["cases"][0]
         self.assertEqual([r["id"] for r in case["rows"]], [row["id"]])
         self.assertEqual(case["rows"][0]["stream_bytes"], row["stream_bytes"])
 
@@ -126,9 +123,8 @@ class BenchTest(ProgramTest):
         self.assertIn("fdct_quant", text)
 
     def test_csv(self):
-        table = "samples.csv"
-        report, _ = self.bench("synthetic:64x48:photo", "--threads", "1", "--csv", table)
-        with open(table, newline="") as file:
+        report, _ = self.bench("synthetic:64x48:photo", "--threads", "1", "--csv", "samples.csv")
+        with open("samples.csv", newline="") as file:
             lines = list(csv.DictReader(file))
         rows = [row for case in report["cases"] for row in case["rows"]]
         self.assertEqual(len(lines), sum(len(row["samples_us"]) for row in rows))
@@ -141,8 +137,7 @@ class BenchTest(ProgramTest):
         for number, (width, height) in enumerate([(40, 30), (30, 40), (40, 30)]):
             make_ppm(f"{number}.ppm", width, height, number)
         report = "report.json"
-        done = self.zerorun("bench", "*.ppm", *QUICK, "--json", report)
-        self.assert_sentence(done, "1 frame is of another size")
+        self.assert_sentence(self.zerorun("bench", "*.ppm", *QUICK, "--json", report), "1 frame is of another size")
         case = json.loads(self.read(report))["cases"][0]
         self.assertEqual((case["width"], case["height"], case["frames"]), (40, 30, 2))
 
@@ -176,12 +171,11 @@ class BenchTest(ProgramTest):
             ppm = make_ppm(f"{number}.ppm", width, height, number)
             self.encode(ppm, "-o", f"{number}.jpg", "--subsampling", sampling)
         self.write("4.jpg", self.read("1.jpg")[:400])
-        report = "report.json"
         for pixels in ("planar", "bgr24"):
             done = self.zerorun("bench", "*.jpg", "--mixed", "--streams", "input", "--threads", "1,2", "--pixels",
-                                pixels, *QUICK, "--json", report, "-y")
+                                pixels, *QUICK, "--json", "report.json", "-y")
             self.assert_sentence(done, "1 image is left out", "4.jpg")
-            case = json.loads(self.read(report))["cases"][0]
+            case = json.loads(self.read("report.json"))["cases"][0]
             self.assertEqual((case["operation"], case["mixed"], case["frames"]), ("decode", True, 4))
             self.assertAlmostEqual(case["least_megapixels"], 45e-6)
             self.assertAlmostEqual(case["most_megapixels"], 3500e-6)
@@ -221,13 +215,12 @@ class BenchTest(ProgramTest):
 
 class EnergyTest(ProgramTest):
     def test_energy_is_measured_or_missed_with_a_reason(self):
-        report = "r.json"
         done = self.zerorun("bench", "synthetic:64x48:photo", "--operation", "encode", "--device",
                             "cpu", "--threads", "1", "--frames", "20", "--repetitions", "1",
-                            "--energy", "--only", "zerorun/cpu/*/throughput/1", "--json", report,
+                            "--energy", "--only", "zerorun/cpu/*/throughput/1", "--json", "r.json",
                             timeout=120)
         text = done.stdout.decode()
-        rows = json.loads(self.read(report))["cases"][0]["rows"]
+        rows = json.loads(self.read("r.json"))["cases"][0]["rows"]
         self.assertEqual(len(rows), 1)
         if "energy" in rows[0]:
             energy = rows[0]["energy"]
@@ -249,8 +242,7 @@ class BenchSizeTest(ProgramTest):
         return json.loads(self.read(report)), done.stdout.decode()
 
     def test_the_bytes_are_those_of_encode(self):
-        out = "out.mjpeg"
-        self.encode(self.source, "-o", out, "--target-size", "5k", "--huffman", "optimal")
+        self.encode(self.source, "-o", "out.mjpeg", "--target-size", "5k", "--huffman", "optimal")
         report, text = self.bench("--target-size", "5k", "--huffman", "optimal")
         self.assertEqual([(c["operation"], c["target_size"]) for c in report["cases"]], [("encode", 5000)])
         rows = report["cases"][0]["rows"]
@@ -258,7 +250,7 @@ class BenchSizeTest(ProgramTest):
         for row in rows:
             self.assertTrue(row["coder"].startswith("zerorun"), row["id"])
             self.assertNotEqual(row["mode"], "stages")
-            self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path(out).stat().st_size, 3)
+            self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path("out.mjpeg").stat().st_size, 3)
         self.assertIn("5,000 bytes a frame", text)
         self.assertNotIn("quality", text)
 
@@ -281,8 +273,7 @@ class BenchSizeTest(ProgramTest):
         self.assertIn(" 0 the same", text)
 
     def test_progressive_streams_are_those_of_encode(self):
-        out = "out.mjpeg"
-        self.encode(self.source, "-o", out, "--progressive")
+        self.encode(self.source, "-o", "out.mjpeg", "--progressive")
         report, text = self.bench("--scans", "baseline,progressive", "--operation", "encode", "--restart", "none")
         self.assertEqual([c["progressive"] for c in report["cases"]], [False, True])
         case = report["cases"][1]
@@ -290,7 +281,7 @@ class BenchSizeTest(ProgramTest):
             self.assertTrue(row["coder"].startswith(("zerorun", "libjpeg-turbo")), row["id"])
         self.assertEqual([note.split(":")[0] for note in case["notes"]], ["FFmpeg", "stages"])
         sizes = {row["coder"].split()[0]: row["stream_bytes"] for row in case["rows"]}
-        self.assertAlmostEqual(sizes["zerorun"] * 3, pathlib.Path(out).stat().st_size, 3)
+        self.assertAlmostEqual(sizes["zerorun"] * 3, pathlib.Path("out.mjpeg").stat().st_size, 3)
         self.assertLess(sizes["zerorun"], sizes.get("libjpeg-turbo", 1 << 30))
         self.assertIn("progressive, optimal tables", text)
         for options in (["--scans", "interlaced"], ["--scans", "progressive", "--files"]):

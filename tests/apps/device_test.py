@@ -71,8 +71,7 @@ class ProgramOnGpuTest(ProgramTest):
         self.assertIn("1 damaged or unusual frame decoded", done.stderr.decode())
 
     def test_the_copies_and_the_kernels_are_steps_of_their_own(self):
-        mjpeg = "in.mjpeg"
-        for command, source, out in (("encode", self.y4m, mjpeg), ("decode", mjpeg, "null:")):
+        for command, source, out in (("encode", self.y4m, "in.mjpeg"), ("decode", "in.mjpeg", "null:")):
             done = self.zerorun(command, source, "-o", out, "--device", "cuda", "--progress",
                                 "json")
             steps = json.loads(done.stderr.splitlines()[-1])["summary"]["steps"]["steps"]
@@ -100,11 +99,10 @@ class ProgramOnGpuTest(ProgramTest):
             self.assertIn("--batch 3,8", row["command"])
 
     def test_play_decodes_on_the_device_that_was_asked_for(self):
-        mjpeg = "in.mjpeg"
-        self.encode(self.y4m, "-o", mjpeg)
+        self.encode(self.y4m, "-o", "in.mjpeg")
         reports = {}
         for device in ("cpu", "cuda", "cuda:0", "auto"):
-            done = self.zerorun("play", mjpeg, "--no-window", "--json", "--compare", self.y4m,
+            done = self.zerorun("play", "in.mjpeg", "--no-window", "--json", "--compare", self.y4m,
                                 "--device", device)
             reports[device] = json.loads(done.stdout)
             self.assertEqual(reports[device]["decoded"], 9)

@@ -137,8 +137,7 @@ class CutShortTest(ProgramTest):
         ffmpeg("-i", source, "-c:v", "mjpeg", "-movflags", "frag_keyframe+empty_moov", "parts.mp4")
         for name in ("whole.mov", "parts.mp4"):
             data = self.read(name)
-            said = self.zerorun("copy", name, "-o", "o.mkv", "-y").stderr.decode()
-            self.assertNotIn("cut short", said)
+            self.assertNotIn("cut short", self.zerorun("copy", name, "-o", "o.mkv", "-y").stderr.decode())
             # In the middle of a frame, and in the header of one: a packet without a scan is none.
             begins = [at for at in range(len(data)) if data.startswith(b"\xff\xd8\xff", at)]
             for cut in (begins[7] - 300, begins[7] + 100):
@@ -235,8 +234,7 @@ class DensityTest(ProgramTest):
     def test_video(self):
         """Its streams keep it, and where it says the shape of pixels, the shape alone."""
         for density, want in (((1, 300, 300), (1, 300, 300)), ((1, 204, 98), (0, 49, 102))):
-            source = self.jpeg("in.jpg", *density)
-            self.encode(source, "-o", "out.mov", "-y", "--fps", "25")
+            self.encode(self.jpeg("in.jpg", *density), "-o", "out.mov", "-y", "--fps", "25")
             self.zerorun("copy", "out.mov", "-o", "out.jpg", "-y")
             self.assertEqual(jfif("out.jpg"), want)
 
@@ -376,8 +374,7 @@ class NotesTest(ProgramTest):
         source = make_ppm("in.ppm")
         for command in ("encode", "decode"):
             for name in ("x.gif", "x", "x.xyz", "x.pbm"):
-                done = self.zerorun(command, source, "-o", name, code=2)
-                self.assert_sentence(done, f"{name}: {command} writes .")
+                self.assert_sentence(self.zerorun(command, source, "-o", name, code=2), f"{name}: {command} writes .")
 
     @needs_containers
     def test_decode_advises_what_it_writes(self):

@@ -38,8 +38,7 @@ class HostileTest(ProgramTest):
 
     def icc_of(self, path):
         self.decode(path, "-o", "icc.png", "-y", "--quiet")
-        data = self.read("icc.png")
-        return data.count(b"iCCP")
+        return self.read("icc.png").count(b"iCCP")
 
     @staticmethod
     def is_sanitized():
@@ -95,8 +94,7 @@ class HostileContentTest(HostileTest):
 
     def test_bytes_that_are_no_text(self):
         path = self.exif([(271, 2, 20, 8 + 2 + 12 + 4)], b"\xff\xfe\x80bad\x1b[31m" + bytes(20))
-        info = self.info(path)
-        self.assertIn("bad", info["exif"]["make"])
+        self.assertIn("bad", self.info(path)["exif"]["make"])
         text = self.zerorun("info", path).stdout
         self.assertNotIn(b"\x1b", text)
 
@@ -142,8 +140,7 @@ class HostileContentTest(HostileTest):
         self.encode(path, "-o", "o.jpg", "--quiet")
         self.assertEqual(self.icc_of("o.jpg"), 1)
         junk = self.jpeg(segment(0xE2, b"ICC_PROFILE\0\1\1" + bytes(range(200))))
-        done = self.decode(junk, "-o", "x.png", "--icc", "convert", code=3)
-        self.assert_sentence(done, "in.jpg", "ICC profile")
+        self.assert_sentence(self.decode(junk, "-o", "x.png", "--icc", "convert", code=3), "in.jpg", "ICC profile")
         self.encode(junk, "-o", "x.jpg", "--icc", "convert", code=3)
         self.assert_nothing_left("x.png")
 
@@ -154,8 +151,7 @@ class HostileContentTest(HostileTest):
         path = self.dir / "bomb.png"
         for kind, head in ((b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0"), (b"iCCP", b"x\0\0")):
             path.write_bytes(png(2, 2, ROWS, [(kind, head + bomb)] * 400))
-            done = self.limited("info", path, "--json")
-            json.loads(done.stdout)
+            json.loads(self.limited("info", path, "--json").stdout)
 
     @needs_opencv
     def test_texts_that_nobody_reads(self):

@@ -39,8 +39,7 @@ class LanesTest(ProgramTest):
 
     @needs_ffmpeg
     def test_md5_lines_are_those_of_ffmpeg(self):
-        source = self.y4m(frames=4, rate="30000:1001")
-        self.encode(source, "-o", "a.mjpeg", "--quiet")
+        self.encode(self.y4m(frames=4, rate="30000:1001"), "-o", "a.mjpeg", "--quiet")
         self.decode("a.mjpeg", "-o", "a.y4m", "--fps", "30000/1001")
         ours = self.decode("a.mjpeg", "-o", "md5:", "--fps", "30000/1001").stdout
         theirs = ffmpeg("-i", "a.y4m", "-f", "framemd5", "-").stdout
@@ -56,8 +55,7 @@ class LanesTest(ProgramTest):
             self.assertEqual(done.stdout, b"")
             self.assertIn(b"8 frames", done.stderr)
         self.assertEqual(sorted(os.listdir(self.dir)), before)
-        done = self.encode(source, "-o", "null:", "--verify", code=2)
-        self.assert_sentence(done, "--verify")
+        self.assert_sentence(self.encode(source, "-o", "null:", "--verify", code=2), "--verify")
 
     def test_a_bad_picture_ends_the_sequence_before_it(self):
         source = self.ppms(24)
@@ -68,8 +66,7 @@ class LanesTest(ProgramTest):
             self.assertEqual(self.outputs(), [f"{n:02}.jpg" for n in range(1, 7)], threads)
 
     def test_a_picture_that_cannot_be_written_ends_the_sequence_before_it(self):
-        source = self.ppms(24)
-        self.encode(source, "-o", "a.mjpeg")
+        self.encode(self.ppms(24), "-o", "a.mjpeg")
         (self.dir / "out/07.ppm.part").mkdir()  # the seventh cannot be opened
         for threads in (1, 16):
             self.decode("a.mjpeg", "-o", "out/%02d.ppm", "-y", "--threads", threads, code=4)
@@ -160,8 +157,7 @@ class SeveralDevicesTest(ProgramTest):
         self.assertEqual([lost["device"] for lost in summary["lost_devices"]], ["cuda:1"])
         done = self.run_until_told("cuda:0 failed", "decode", out, "-o", "md5:", "--device",
                                    "cuda:0,1", failing="0@3")
-        alone = self.run_on("decode", out, "-o", "md5:", "--device", "cpu")
-        self.assertEqual(done.stdout, alone.stdout)
+        self.assertEqual(done.stdout, self.run_on("decode", out, "-o", "md5:", "--device", "cpu").stdout)
 
     def test_the_run_fails_when_none_is_left(self):
         done = self.run_on("encode", self.source, "-o", "a.mjpeg", "--device", "cuda:1", failing="1@3", code=5)

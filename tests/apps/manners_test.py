@@ -1,10 +1,13 @@
-# What people type and what disks do: names, numbers, words, broken pictures, full disks.
+# What people type and what disks do: names, numbers, words, broken pictures, full disks; outputs with the names of the
+# inputs, and pictures whose names lie.
 # SPDX-License-Identifier: MIT
+import os
 import pathlib
 import resource
+import shutil
 
-from support import (ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg, needs_opencv,
-                     video_stream, y4m_frames)
+from support import (BUILT_WITH_OPENCV, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
+                     needs_opencv, video_stream, y4m_frames)
 
 
 class SequenceTest(ProgramTest):
@@ -26,8 +29,7 @@ class SequenceTest(ProgramTest):
         data = self.read("seq.mjpeg")
         numbers, at = [], 0
         while at < len(data):
-            number = next((n for n, jpeg in self.pictures.items() if data.startswith(jpeg, at)), 0)
-            numbers.append(number)
+            numbers.append(next((n for n, jpeg in self.pictures.items() if data.startswith(jpeg, at)), 0))
             at = data.index(b"\xff\xd9", at) + 2
         return numbers
 
@@ -41,8 +43,7 @@ class SequenceTest(ProgramTest):
             ffmpeg("-i", f"in/f{n:04}.ppm", f"shot.{n:04}.exr")
         self.encode("shot.%04d.exr", "-o", "o.mov", "--missing", "hold")
         self.assertEqual(video_stream("o.mov")["nb_read_frames"], "4")
-        text = self.encode("shot.%05d.exr", "-o", "x.mov", code=3).stderr.decode()
-        self.assertIn("write %04d", text)
+        self.assertIn("write %04d", self.encode("shot.%05d.exr", "-o", "x.mov", code=3).stderr.decode())
 
     def test_several_inputs_in_the_shells_order(self):
         names = [f"in/f{n:04}.ppm" for n in (11, 8, 9)]
@@ -78,33 +79,30 @@ class SequenceTest(ProgramTest):
 
     def test_a_broken_picture_in_the_middle(self):
         self.write("in/f0010.ppm", b"P6\n24 16\n255\nshort")
-        source = "in/f%04d.ppm"
-        self.assertIn("f0010.ppm", self.coded(source, code=3))
+        self.assertIn("f0010.ppm", self.coded("in/f%04d.ppm", code=3))
         for word, wanted in (("skip", [8, 9, 11, 12]), ("hold", [8, 9, 9, 11, 12]), ("black", [8, 9, 0, 11, 12])):
             with self.subTest(word=word):
-                self.assertEqual(self.coded(source, "--on-error", word), wanted)
+                self.assertEqual(self.coded("in/f%04d.ppm", "--on-error", word), wanted)
                 self.assertEqual(self.said.count("f0010.ppm"), 1, self.said)
 
     def test_a_range_counts_broken_pictures(self):
         self.write("in/f0010.ppm", b"P6\n24 16\n255\nshort")
-        source = "in/f%04d.ppm"
         for frames, wanted in (("0:4", [8, 9, 11]), ("0:3", [8, 9]), ("1:4", [9, 11]), ("4", [8, 9, 11])):
-            self.assertEqual(self.coded(source, "--on-error", "skip", "--frames", frames), wanted, frames)
+            self.assertEqual(self.coded("in/f%04d.ppm", "--on-error", "skip", "--frames", frames), wanted, frames)
         # A shard does not know how many pictures before it were left out, or which one is held.
         for option in (["--shard", "0/2"], ["--range", "0:2"], ["--resume"]):
             for word in ("skip", "hold"):
-                done = self.zerorun("encode", source, "-o", "s.mjpeg", "--on-error", word, *option, code=2)
+                done = self.zerorun("encode", "in/f%04d.ppm", "-o", "s.mjpeg", "--on-error", word, *option, code=2)
                 self.assertIn(b"--on-error", done.stderr)
 
     def test_a_broken_picture_when_decoding(self):
         (self.dir / "jpg").mkdir()
         for number, jpeg in self.pictures.items():
             self.write(f"jpg/{number:02}.jpg", jpeg if number != 10 else b"\xff\xd8\xff\xc0short")
-        source = "jpg/%02d.jpg"
-        self.decode(source, "-o", "stop.y4m", code=3)
+        self.decode("jpg/%02d.jpg", "-o", "stop.y4m", code=3)
         frames = {}
         for word in ("skip", "hold", "black"):
-            self.decode(source, "-o", f"{word}.y4m", "--on-error", word)
+            self.decode("jpg/%02d.jpg", "-o", f"{word}.y4m", "--on-error", word)
             frames[word] = y4m_frames(self.read(f"{word}.y4m"))
         self.assertEqual([len(frames[word]) for word in ("skip", "hold", "black")], [4, 5, 5])
         self.assertEqual(frames["hold"][2], frames["hold"][1])
@@ -121,8 +119,7 @@ class LibraryLinesTest(ProgramTest):
         after_header = 8 + 25
         chunk = (4).to_bytes(4, "big") + b"tEXta\0bc" + bytes(4)
         self.write("odd.png", good[:after_header] + chunk + good[after_header:])
-        done = self.encode("odd.png", "-o", "odd.jpg")
-        self.assertNotIn("libpng", done.stderr.decode())
+        self.assertNotIn("libpng", self.encode("odd.png", "-o", "odd.jpg").stderr.decode())
         self.encode("good.png", "-o", "good.jpg")
         self.assertEqual(self.read("odd.jpg"), self.read("good.jpg"))
         self.write("short.png", good[:len(good) // 2])
@@ -195,8 +192,7 @@ class RawVideoTest(ProgramTest):
 
     def test_raw_video_from_a_pipe(self):
         frames = bytes(range(256)) * (64 * 48 * 3 // 2 // 256) * 3
-        done = self.encode("-", "--size", "64x48", "-o", "-", input=frames)
-        self.assertEqual(done.stdout.count(b"\xff\xd8\xff"), 3)
+        self.assertEqual(self.encode("-", "--size", "64x48", "-o", "-", input=frames).stdout.count(b"\xff\xd8\xff"), 3)
         self.encode("-", "--size", "64x48", "-o", "x.mjpeg", input=frames[:-5], code=3)
 
 
@@ -211,3 +207,119 @@ class FullDiskTest(ProgramTest):
         done = self.decode("o.mjpeg.part", "--input-format", "mjpeg", "-o", "o.y4m")
         self.assertNotIn("concealed", done.stderr.decode())
         self.assertGreater(len(y4m_frames(self.read("o.y4m"))), 2)
+
+
+class NamesTest(ProgramTest):
+    def folder(self, *names):
+        """A folder `in` with a JPEG file for each name."""
+        for i, name in enumerate(names):
+            path = pathlib.Path("in") / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.encode(make_ppm("one.ppm", frame=i), "-o", "one.jpg", "-y")
+            shutil.copy("one.jpg", path)
+        return "in"
+
+    def written(self, name="out"):
+        root = pathlib.Path(name)
+        return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+    def test_a_folder_keeps_the_names(self):
+        source = self.folder("IMG_1.jpg", "IMG_2.jpg", "a b.JPG", "100%.jpg", "x%05d.jpg", "y##.jpg")
+        names = ["100%", "IMG_1", "IMG_2", "a b", "x%05d", "y##"]
+        for command, suffix in (("decode", ".png" if BUILT_WITH_OPENCV else ".ppm"), ("copy", ".jpg"), ("encode", ".jpg")):
+            with self.subTest(command=command):
+                self.zerorun(command, source, "-o", "out/")
+                self.assertEqual(self.written(), sorted(name + suffix for name in names))
+                for name in names:  # each has its own picture
+                    one = self.zerorun(command, f"{source}/{name}." + ("JPG" if name == "a b" else "jpg"), "-o",
+                                       "single/")
+                    path = pathlib.Path("single") / (name + suffix)
+                    self.assertEqual(path.read_bytes(), (pathlib.Path("out") / path.name).read_bytes(), one)
+                shutil.rmtree("out")
+                shutil.rmtree("single")
+
+    @needs_opencv
+    def test_words_of_a_pattern(self):
+        source = self.folder("b.jpg", "c.jpg")
+        os.mkdir("out")
+        self.decode(source, "-o", "out/{name}_{number}.ppm")
+        self.decode(source, "-o", "out/%03d-{name}.pgm", "--start-number", "7")
+        self.decode(source, "-o", "out", "--output-format", "BMP", "--frames", "1:2")
+        self.decode(make_y4m("clip.y4m", frames=2), "-o", "out/{name}{number}.png")
+        self.assertEqual(self.written(), ["007-b.pgm", "008-c.pgm", "b_1.ppm", "c.bmp", "c_2.ppm", "clip1.png",
+                                          "clip2.png"])
+        self.encode(source, "-o", "out/{name}.jpg", "--verify")
+        self.assert_sentence(self.decode(source, "-o", "{name}/{name}.png", code=4), "{name}")
+        self.assert_sentence(self.decode(source, "-o", "out", "--missing", "hold", code=2), "--missing hold")
+        self.assert_sentence(self.decode(source, "-o", "a.y4m", "--keep-tree", code=2), "--keep-tree")
+        self.assert_sentence(self.encode(source, "-o", "out", "--shard", "0/2", code=2), "pattern")
+        # One frame too many for one name.
+        self.assert_sentence(self.decode("clip.y4m", "-o", "new/", code=4), "{name}_")
+        self.assertEqual(self.written("new"), [])
+
+    @needs_opencv
+    def test_sub_folders(self):
+        source = self.folder("x/1.jpg", "y/1.jpg", "top.jpg", ".hidden/1.jpg")
+        os.symlink("..", "in/x/loop")
+        self.decode(source, "-o", "out/", "--keep-tree")
+        self.assertEqual(self.written(), ["top.png", "x/1.png", "y/1.png"])
+        self.zerorun("copy", "in/*/1.jpg", "-o", "globbed/", "--keep-tree")
+        self.assertEqual(self.written("globbed"), ["x/1.jpg", "y/1.jpg"])
+        self.encode("in/x/1.jpg", "in/y/1.jpg", "-o", "listed/{name}.jpg", "--keep-tree")
+        self.assertEqual(self.written("listed"), ["x/1.jpg", "y/1.jpg"])
+        self.decode(source, "-o", "flat/")
+        self.assertEqual(self.written("flat"), ["top.png"])
+
+    @needs_opencv
+    def test_collisions_are_refused_before_anything_is_written(self):
+        source = self.folder("a.jpg", "b.jpg", "sub/a.jpg")
+        shutil.copy("in/b.jpg", "in/a.jpeg")
+        refused = self.decode(source, "-o", "out/", code=4)
+        self.assert_sentence(refused, "a.jpeg", "a.jpg", "would both become", "{name}_{number}")
+        self.assertFalse(os.path.exists("out"))
+        os.remove("in/a.jpeg")
+        refused = self.decode("in/a.jpg", "in/sub/a.jpg", "-o", "out/", code=4)
+        self.assert_sentence(refused, "would both become", "--keep-tree")
+        os.mkdir("out")
+        self.write("out/b.png", b"mine")
+        self.assert_sentence(self.decode(source, "-o", "out", code=4), "out/b.png")
+        self.assertEqual(self.written(), ["b.png"])
+        self.decode(source, "-o", "out", "-y")
+        self.assertNotEqual(self.read("out/b.png"), b"mine")
+        # Another input would be replaced.
+        self.zerorun("copy", "in/a.jpg", "in/b.jpg", "-o", "in/{name}.jpg", "-y")
+        clash = self.folder("n_1.jpg", "n.jpg")
+        self.assert_sentence(self.zerorun("copy", f"{clash}/n.jpg", f"{clash}/n_1.jpg", "-o",
+                                          f"{clash}/{{name}}_{{number}}.jpg", "-y", code=4), "another input")
+
+    @needs_opencv
+    def test_long_names(self):
+        """A name of 255 bytes leaves no room for '.part'."""
+        longest = os.pathconf(".", "PC_NAME_MAX")
+        if longest < 255:
+            self.skipTest("this file system has shorter names")
+        for length in (250, 251, 255):
+            stem = "n" * (length - 5)
+            self.decode(self.folder(stem + "1.jpg", stem + "2.jpg"), "-o", "out/", "--threads", "2")
+            self.assertEqual(self.written(), [stem + "1.png", stem + "2.png"])
+            self.encode(make_y4m("in.y4m", frames=2), "-o", "m" * (length - 6) + ".mjpeg")
+            for name in ("in", "out"):
+                shutil.rmtree(name)
+
+    @needs_opencv
+    def test_pictures_are_judged_by_their_bytes(self):
+        """PNG and PPM files named .jpg among JPEG files."""
+        source = self.folder("1.jpg", "2.jpg", "3.jpg", "4.jpg")
+        self.decode("in/2.jpg", "-o", "two.png")
+        shutil.copy("two.png", "in/2.jpg")
+        make_ppm("in/4.jpg", frame=3)
+        for first in ("1.jpg", "2.jpg"):
+            files = [f"{source}/{first}"] + [f"{source}/{name}" for name in ("1.jpg", "2.jpg", "3.jpg", "4.jpg")
+                                            if name != first]
+            self.decode(*files, "-o", "out/")
+            self.assertEqual(self.read("out/2.png"), self.read("two.png"))
+            self.assertEqual(self.written(), ["1.png", "2.png", "3.png", "4.png"])
+            self.decode(*files, "-o", "out.y4m", "-y")
+            self.encode(*files, "-o", "coded/", "-y")
+            shutil.rmtree("out")
+        self.assert_sentence(self.zerorun("copy", source, "-o", "out/", code=3), "2.jpg", "not JPEG")

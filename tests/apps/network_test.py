@@ -1,4 +1,5 @@
-# Cameras and networks as INPUT: a server on the loopback address, what it may not lead to, how it may end.
+# Cameras and networks as INPUT: a server on the loopback address, what it may not lead to, how it may end; and
+# --compat rtp: streams that packetizers for RFC 2435 take, over loopback with FFmpeg and GStreamer.
 # SPDX-License-Identifier: MIT
 import http.server
 import os
@@ -13,7 +14,7 @@ import threading
 import time
 import unittest
 
-from support import PROGRAM, ProgramTest, ffmpeg, make_y4m, needs_containers, video_stream
+from support import PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, video_stream, y4m_frames
 
 PART = b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n%s\r\n"
 
@@ -187,8 +188,7 @@ class NetworkTest(ProgramTest):
         self.assertGreater(int(self.frames("a.mov")), 2)
 
     def test_the_end_of_a_connection(self):
-        done = self.run_on("copy", "short", "-o", "a.mov")
-        self.assertIn(b"connection was lost", done.stderr)
+        self.assertIn(b"connection was lost", self.run_on("copy", "short", "-o", "a.mov").stderr)
         self.assertEqual(self.frames("a.mov"), "3")
         for command in ("copy", "encode"):
             done = self.run_on(command, "quiet", "-o", "b.mkv", "-y", "--timeout", "1")
@@ -255,9 +255,8 @@ class NetworkTest(ProgramTest):
         self.run_on("encode", f"udp://127.0.0.1:{port}", "-o", "a.mov", "--frames", "5", "--device", "cpu")
         self.assertEqual(self.frames("a.mov"), "5")
         sender.kill()
-        done = self.run_on("encode", f"udp://127.0.0.1:{port}", "-o", "b.mov", "--timeout", "1", "--device", "cpu",
-                           code=3)
-        self.assert_sentence(done, "nothing came")
+        self.assert_sentence(self.run_on("encode", f"udp://127.0.0.1:{port}", "-o", "b.mov", "--timeout", "1",
+                                         "--device", "cpu", code=3), "nothing came")
 
     def test_rtsp(self):
         """A whole file by --frames, and when the camera ends; the samples are those that were sent."""
@@ -291,8 +290,7 @@ class NetworkTest(ProgramTest):
         context.load_cert_chain("cert.pem", "key.pem")
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         address = f"https://localhost:{self.server.server_port}/parts/3"
-        done = self.run_on("copy", address, "-o", "a.mov", code=3)
-        self.assert_sentence(done, "localhost")
+        self.assert_sentence(self.run_on("copy", address, "-o", "a.mov", code=3), "localhost")
         self.assertEqual(self.server.asked, [])
         self.assert_nothing_left("a.mov")
         trusted = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
@@ -305,8 +303,7 @@ class NetworkTest(ProgramTest):
 
     def test_cameras_that_are_not_there(self):
         for name in ("v4l2:/dev/video99", "v4l2:" + "in.y4m"):
-            done = self.encode(name, "-o", "a.mov", code=3)
-            self.assert_sentence(done, name)
+            self.assert_sentence(self.encode(name, "-o", "a.mov", code=3), name)
             self.assert_nothing_left("a.mov")
         (self.dir / "v4l2:").mkdir()
         shutil.copy("in.y4m", "v4l2:/in.y4m")  # a word that names a device names no file
@@ -329,3 +326,111 @@ class NoSocketTest(ProgramTest):
             subprocess.run(["strace", "-f", "-e", "trace=network", "-o", "log", PROGRAM, *arguments], check=True,
                            capture_output=True)
             self.assertNotIn("AF_INET", self.read("log").decode())
+
+
+HAS_GSTREAMER = bool(shutil.which("gst-launch-1.0")) and all(
+    subprocess.run(["gst-inspect-1.0", name], capture_output=True).returncode == 0
+    for name in ("rtpjpegpay", "rtpjpegdepay", "udpsink", "udpsrc", "multifilesrc"))
+needs_gstreamer = unittest.skipUnless(HAS_GSTREAMER, "GStreamer's RTP elements are not installed")
+FRAMES = 12
+
+
+def free_port():
+    """An even UDP port, because RTP takes the next one for RTCP."""
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            if probe.getsockname()[1] % 2 == 0:
+                return probe.getsockname()[1]
+
+
+class RtpTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.y4m = make_y4m("in.y4m", 64, 48, FRAMES)
+        self.coded = "coded.mjpeg"
+        self.encode(self.y4m, "-o", self.coded, "--compat", "rtp")
+
+    def test_what_rfc_2435_cannot_carry_is_refused(self):
+        for options, code, word in ((["--huffman", "optimal"], 2, "Huffman"),
+                                    (["--huffman", "trained", "--tune", "photo"], 2, "Huffman"),
+                                    (["--subsampling", "444"], 2, "4:2:2")):
+            self.assert_sentence(self.encode(self.y4m, "-o", "x.mjpeg", "--compat", "rtp", *options, code=code), word)
+        wide = make_ppm("wide.ppm", 2048, 8)
+        self.assert_sentence(self.encode(wide, "-o", "x.jpg", "--compat", "rtp", code=4), "2040")
+
+    def test_tuned_frames_get_the_tables_of_annex_k(self):
+        for options in (["--tune", "photo"], ["--tune", "text", "--effort", "best"]):
+            self.encode(self.y4m, "-o", "t.mjpeg", "-y", "--compat", "rtp", *options)
+            self.encode(self.y4m, "-o", "s.mjpeg", "-y", "--huffman", "standard", "--restart", "none", *options)
+            self.assertEqual(self.read("t.mjpeg"), self.read("s.mjpeg"))
+
+    def test_what_nobody_asked_for_is_chosen(self):
+        for tag in ("422", "444", "mono"):
+            self.encode(make_y4m(f"{tag}.y4m", 64, 48, 1, tag), "-o", f"{tag}.jpg", "--compat", "rtp")
+            data = self.read(f"{tag}.jpg")
+            self.assertNotIn(b"\xff\xdd", data)  # DRI
+            sof = data.index(b"\xff\xc0")
+            self.assertEqual(data[sof + 9], 3)
+            self.assertEqual(data[sof + 11], 0x21 if tag == "422" else 0x22)
+
+    def check_received(self, received):
+        """Every picture that arrived is one of those that were sent, sample by sample."""
+        for name in (self.coded, received):
+            self.decode(name, "-o", name + ".y4m", "-y")
+        sent = y4m_frames(self.read(self.coded + ".y4m"))
+        got = y4m_frames(self.read(received + ".y4m"))
+        self.assertGreater(len(got), 0)
+        for frame in got:
+            self.assertIn(frame, sent)
+
+    def relay(self, sender, receiver, received):
+        """Sends until the receiver has a few pictures. Both are made of a port."""
+        port = free_port()
+        listening = subprocess.Popen(receiver(port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 40
+            while time.monotonic() < deadline:
+                subprocess.run(sender(port), capture_output=True, timeout=300, check=True)
+                if pathlib.Path(received).is_file() and self.read(received).count(b"\xff\xd8") > 3:
+                    break
+            listening.send_signal(signal.SIGINT)
+            listening.wait(timeout=300)
+        finally:
+            listening.kill()
+            listening.wait()
+        self.check_received(received)
+
+    @needs_gstreamer
+    @needs_containers
+    def test_ffmpeg_sends_and_gstreamer_receives(self):
+        received = "received.mjpeg"
+        self.relay(
+            lambda port: ["ffmpeg", "-v", "error", "-re", "-r", "25", "-i", self.coded, "-c", "copy", "-f", "rtp",
+                          f"rtp://127.0.0.1:{port}"],
+            lambda port: ["gst-launch-1.0", "-e", "udpsrc", "address=127.0.0.1", f"port={port}",
+                          "caps=application/x-rtp,media=video,clock-rate=90000,encoding-name=JPEG,payload=26",
+                          "!", "rtpjpegdepay", "!", "filesink", "buffer-mode=unbuffered",
+                          f"location={received}"],
+            received)
+
+    @needs_gstreamer
+    @needs_containers
+    def test_gstreamer_sends_and_ffmpeg_receives(self):
+        (self.dir / "sent").mkdir()
+        self.encode(self.y4m, "-o", "sent/%02d.jpg", "--compat", "rtp")
+
+        def receiver(port):
+            sdp = pathlib.Path("in.sdp")
+            sdp.write_text("v=0\no=- 0 0 IN IP4 127.0.0.1\ns=zerorun\nc=IN IP4 127.0.0.1\nt=0 0\n"
+                           f"m=video {port} RTP/AVP 26\n")
+            return ["ffmpeg", "-nostdin", "-y", "-v", "error", "-protocol_whitelist", "file,udp,rtp",
+                    "-flags", "low_delay", "-probesize", "32768", "-i", str(sdp), "-c", "copy",
+                    "-flush_packets", "1", "-f", "mjpeg", "received.mjpeg"]
+        self.relay(
+            lambda port: ["gst-launch-1.0", "-q", "multifilesrc", f"location={self.path('sent/%02d.jpg')}",
+                          "start-index=1", f"stop-index={FRAMES}",
+                          "caps=image/jpeg,framerate=(fraction)25/1,width=64,height=48", "!",
+                          "rtpjpegpay", "!", "udpsink",
+                          "host=127.0.0.1", f"port={port}", "sync=false"],
+            receiver, "received.mjpeg")

@@ -73,8 +73,7 @@ class PlayTest(ProgramTest):
         self.assertLess(report["ssim"], 0.99)
         self.assertAlmostEqual(report["ssim"], sum(of_frames) / 3, delta=2e-6)
         self.assertEqual(self.play(worse, "--compare", worse)["ssim"], 1)
-        text = self.zerorun("play", worse, "--compare", y4m, "--no-window", "--device", "cpu")
-        self.assertIn(b"SSIM", text.stderr)
+        self.assertIn(b"SSIM", self.zerorun("play", worse, "--compare", y4m, "--no-window", "--device", "cpu").stderr)
 
     def test_damage_is_counted_and_not_the_end(self):
         data = bytearray(self.read(self.mjpeg))
@@ -121,10 +120,8 @@ class PlayTest(ProgramTest):
     def test_no_display_is_an_error(self):
         bare = {k: v for k, v in os.environ.items()
                 if k not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")}
-        done = self.zerorun("play", self.mjpeg, code=5, env=bare)
-        self.assert_sentence(done, "--no-window")
-        done = self.zerorun("play", self.mjpeg, code=5, env={**bare, "DISPLAY": ":4711"})
-        self.assert_sentence(done, "--no-window")
+        self.assert_sentence(self.zerorun("play", self.mjpeg, code=5, env=bare), "--no-window")
+        self.assert_sentence(self.zerorun("play", self.mjpeg, code=5, env={**bare, "DISPLAY": ":4711"}), "--no-window")
 
     def test_bad_words(self):
         for words in (["--speed", "0"], ["--speed", "1e3"], ["--start", "1:70"], ["--start", "x"], ["--view", "up"],

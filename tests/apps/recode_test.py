@@ -74,8 +74,7 @@ class RecodeTest(ProgramTest):
         for made in (small, other, back):
             self.assertEqual(normal_form(made), normal_form(source))
             self.assertIn(b"kept", self.read(made))
-        again = self.copy(small, "again.jpg", "--optimize")
-        self.assertEqual(self.read(again), self.read(small))
+        self.assertEqual(self.read(self.copy(small, "again.jpg", "--optimize")), self.read(small))
 
     @needs_jpegtran
     def test_auto_follows_exif_and_resets_it(self):
@@ -86,8 +85,7 @@ class RecodeTest(ProgramTest):
             size = (41, 53) if orientation > 4 else (53, 41)
             self.assertEqual(exif_numbers(self.read(out)), (1, *size))
         source = self.picture(orientation=1)
-        out = self.copy(source, "same.jpg", "--rotate", "auto")
-        self.assertEqual(self.read(out), self.read(source))
+        self.assertEqual(self.read(self.copy(source, "same.jpg", "--rotate", "auto")), self.read(source))
         out = self.copy(self.picture(orientation=6), "mirrored.jpg", "--rotate", "auto", "--flip", "h")
         self.assert_same(out, jpegtran("in.jpg", "-copy", "none", "-transpose"))
 
@@ -148,16 +146,14 @@ class RecodeTest(ProgramTest):
         tagged = self.copy(self.picture(width=64, height=48, orientation=6), "tagged.mov")
         self.assertEqual(self.info(tagged)["rotation_degrees"], 90)
         for name in ("upright.mov", "upright.avi"):
-            done = self.zerorun("copy", tagged, "-o", name, "--rotate", "auto")
-            self.assertNotIn(b"rotation", done.stderr)
+            self.assertNotIn(b"rotation", self.zerorun("copy", tagged, "-o", name, "--rotate", "auto").stderr)
             info = self.info(name)
             self.assertEqual((info["width"], info["height"], info["rotation_degrees"]), (48, 64, 0))
         self.zerorun("copy", "upright.mov", "-o", "frame.jpg")
         self.assertEqual(exif_numbers(self.read("frame.jpg")), (1, 48, 64))
 
     def test_damage_is_refused(self):
-        y4m = make_y4m("in.y4m", frames=3)
-        self.encode(y4m, "-o", "good.mjpeg")
+        self.encode(make_y4m("in.y4m", frames=3), "-o", "good.mjpeg")
         data = self.read("good.mjpeg")
         scan = data.index(b"\xff\xda", data.index(b"\xff\xd8", 2))
         self.write("bad.mjpeg", data[:scan + 100] + data[scan + 300:])
@@ -248,10 +244,8 @@ class RecodeTest(ProgramTest):
             self.zerorun("copy", source, "-o", "no.jpg", *options, "--losses", "stop", code=4)
             self.assert_nothing_left("no.jpg")
         shutil.copy(source, "photos/b.jpg")
-        done = self.zerorun("copy", "photos", "-o", "turned/", "--rotate", "180")
-        self.assertIn(b"1 more lost", done.stderr)
-        done = self.zerorun("encode", source, "-o", "coded.jpg")
-        self.assertIn(b"1 further picture", done.stderr)
+        self.assertIn(b"1 more lost", self.zerorun("copy", "photos", "-o", "turned/", "--rotate", "180").stderr)
+        self.assertIn(b"1 further picture", self.zerorun("encode", source, "-o", "coded.jpg").stderr)
 
     def test_a_thumbnail_that_is_not_turned_is_named(self):
         data = self.read(self.picture("main.jpg", 128, 96))

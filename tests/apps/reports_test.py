@@ -1,4 +1,4 @@
-# --stats, --psnr, --progress, --quiet, --verbose.
+# info and devices; --stats, --psnr, --progress, --quiet, --verbose: facts as text and JSON.
 # SPDX-License-Identifier: MIT
 import csv
 import json
@@ -10,8 +10,89 @@ import re
 import subprocess
 import time
 
-from support import (PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg,
-                     needs_terminal)
+from support import PROGRAM, ProgramTest, ffmpeg, make_ppm, make_y4m, needs_containers, needs_ffmpeg, needs_terminal
+
+
+class InfoTest(ProgramTest):
+    def test_raw_stream(self):
+        y4m = make_y4m("in.y4m", 65, 47, 5)
+        out = "out.mjpeg"
+        self.encode(y4m, "-o", out, "-q", "77", "--restart", "9", "--comment", "hello")
+        info = self.info(out)
+        size = pathlib.Path(out).stat().st_size
+        self.assertEqual((info["frames"], info["file_bytes"]), (5, size))
+        self.assertEqual(info["packets"]["count"], 5)
+        self.assertEqual(info["packets"]["bytes"], size)
+        self.assertLessEqual(info["packets"]["smallest"], size / 5)
+        self.assertGreaterEqual(info["packets"]["largest"], size / 5)
+        jpeg = info["jpeg"]
+        self.assertEqual((jpeg["width"], jpeg["height"]), (65, 47))
+        self.assertEqual((jpeg["process"], jpeg["color"], jpeg["subsampling"]),
+                         ("baseline", "YCbCr", "420"))
+        self.assertEqual((jpeg["quality"], jpeg["huffman"]), (77, "standard"))
+        self.assertEqual(jpeg["restart_interval_mcus"], 9)
+        self.assertIn("hello", [segment["text"] for segment in jpeg["segments"]])
+        text = self.zerorun("info", out).stdout.decode()
+        for word in ("65x47", "77", "every 9 MCUs", "hello"):
+            self.assertIn(word, text)
+
+    def test_names_and_tags_are_any_bytes(self):
+        y4m, odd = make_y4m("in.y4m", frames=2), b"caf\xe9.mjpeg"
+        json.loads(self.encode(y4m, "-o", odd, "--progress", "json", "--stats", "s.json").stderr.splitlines()[-1])
+        json.loads(self.read("s.json"))
+        self.assertIn("caf\ufffd", self.zerorun("info", odd, "--json").stdout.decode())
+        for name, options in ((b"shard\xe9.mjpeg", ["--shard", "0/2"]), (b"whole\xe9.mjpeg", ["--resume"])):
+            self.encode(y4m, "-o", name, *options)
+
+    def test_other_inputs(self):
+        info = self.info(make_y4m("in.y4m", 32, 16, 3, rate="30000:1001"))
+        self.assertEqual((info["width"], info["height"]), (32, 16))
+        self.assertEqual(info["frame_rate"], "30000/1001")
+        self.assertNotIn("jpeg", info)
+        info = self.info(make_ppm("in.ppm", 40, 30))
+        self.assertEqual((info["width"], info["height"]), (40, 30))
+
+    def test_packet_sizes_of_a_sequence(self):
+        self.encode(make_y4m("in.y4m", frames=4), "-o", "%d.jpg")
+        done = self.zerorun("info", "%d.jpg", "--json", "--packets")
+        self.assertEqual(json.loads(done.stdout)["packets"]["count"], 4)
+
+    @needs_containers
+    def test_numbers_by_an_index_are_called_that(self):
+        """An index of AVI that lists 3 of 5 frames is not believed; what MOV says is said to be its word."""
+        self.encode(make_y4m("in.y4m", frames=5), "-o", "in.avi")
+        self.zerorun("copy", "in.avi", "-o", "in.mov")
+        data = self.read("in.avi")
+        at = data.index(b"idx1")
+        self.assertEqual(int.from_bytes(data[at + 4:at + 8], "little"), 5 * 16)
+        cut = data[:at] + b"idx1" + (3 * 16).to_bytes(4, "little") + data[at + 8:at + 8 + 3 * 16]
+        self.write("lies.avi", cut[:4] + (len(cut) - 8).to_bytes(4, "little") + cut[8:])
+        self.decode("lies.avi", "-o", "%d.ppm")
+        self.assertTrue(pathlib.Path("5.ppm").exists())
+        for name, by_index in (("lies.avi", False), ("in.mov", True), ("in.y4m", False), ("%d.ppm", False)):
+            info = self.info(name)
+            self.assertEqual((info["frames"], info["frames_by_index"]), (5, by_index), name)
+            said = self.zerorun("info", name).stdout
+            self.assertEqual(b"(by its index; --packets counts)" in said, by_index, name)
+        counted = json.loads(self.zerorun("info", "in.mov", "--json", "--packets").stdout)
+        self.assertEqual((counted["frames"], counted["frames_by_index"]), (5, False))
+
+    def test_stdin(self):
+        y4m = pathlib.Path(make_y4m("in.y4m", 32, 16, 3))
+        self.encode(y4m, "-o", "out.mjpeg")
+        for name, width in (("out.mjpeg", 32), (y4m, 32)):
+            with open(name, "rb") as stream:
+                done = self.zerorun("info", "-", "--json", stdin=stream)
+            self.assertEqual(json.loads(done.stdout)["width"], width)
+            done = self.zerorun("info", "-", "--json", input=self.read(name))
+            self.assertEqual(json.loads(done.stdout)["width"], width)
+
+    def test_devices(self):
+        self.assertIn("cpu", self.zerorun("devices").stdout.decode())
+        devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
+        self.assertGreaterEqual(devices[0]["threads"], 1)
+        self.assertIn(devices[0]["instruction_set"], devices[0]["instruction_sets"])
+        self.assertEqual(devices[0]["instruction_sets"][0], "scalar")
 
 
 class StatsTest(ProgramTest):
@@ -127,8 +208,7 @@ class ProgressTest(ProgramTest):
                 self.assertEqual((last["progress"], last["outcome"], last["exit_code"]),
                                  ("end", "failed", code))
                 self.assertTrue(last["error"])
-        done = self.zerorun("encode", "absent.y4m", "-o", "x.mjpeg", code=3)
-        self.assert_sentence(done, "absent.y4m")
+        self.assert_sentence(self.zerorun("encode", "absent.y4m", "-o", "x.mjpeg", code=3), "absent.y4m")
 
     def check_steps(self, summary):
         """Shares within bounds, and the wall is the busiest step of the busiest threads."""
@@ -152,10 +232,8 @@ class ProgressTest(ProgramTest):
                 done = self.zerorun(command, source, "-o", out, "-y", "--device", "cpu", "--threads", threads,
                                     "--progress", "json", "--stats", "s.json", "-v")
                 end = json.loads(done.stderr.splitlines()[-1])
-                names = self.check_steps(end["summary"])
-                self.assertIn("code", names)
-                stats = json.loads(self.read("s.json"))
-                self.assertEqual(stats["summary"]["steps"], end["summary"]["steps"])
+                self.assertIn("code", self.check_steps(end["summary"]))
+                self.assertEqual(json.loads(self.read("s.json"))["summary"]["steps"], end["summary"]["steps"])
             text = self.zerorun(command, source, "-o", out, "-y", "--device",
                                 "cpu").stderr.decode()
             self.assertRegex(text, r"\n  steps +(\w+ \d+ %(, )?)+ of the time; [\d.]+ s to start\n")
@@ -167,28 +245,25 @@ class ProgressTest(ProgramTest):
 
     def test_converting_samples_is_a_step_where_it_is_a_pass_of_its_own(self):
         """The first frame is loaded before the clocks start, so each input has several."""
-        limited = "limited.y4m"
-        self.write(limited, self.read(self.y4m).replace(b"XCOLORRANGE=FULL", b"XCOLORRANGE=LIMITED"))
+        self.write("limited.y4m", self.read(self.y4m).replace(b"XCOLORRANGE=FULL", b"XCOLORRANGE=LIMITED"))
         coded, pictures = "o.mjpeg", "%d.ppm"
         self.assertNotIn("convert", self.steps_of("encode", self.y4m, "-o", coded))
-        self.assertIn("convert", self.steps_of("encode", limited, "-o", coded))
+        self.assertIn("convert", self.steps_of("encode", "limited.y4m", "-o", coded))
         # The decoder writes the format that is asked for; what is no JPEG is converted.
         self.assertNotIn("convert", self.steps_of("decode", coded, "-o", "o.y4m"))
         self.assertNotIn("convert", self.steps_of("decode", coded, "-o", pictures))
         self.assertIn("convert", self.steps_of("decode", self.y4m, "-o", pictures))
         self.assertIn("convert", self.steps_of("decode", coded, "-o", "o.yuv", "--pix-fmt", "yuv420p10le"))
         self.assertNotIn("convert", self.steps_of("encode", pictures, "-o", coded))
-        deep = "deep-%d.pgm"
         for number in range(4):
-            self.write(deep % number, b"P5 64 48 1000 " + bytes(2 * 64 * 48))
-        self.assertIn("convert", self.steps_of("encode", deep, "-o", coded))
+            self.write("deep-%d.pgm" % number, b"P5 64 48 1000 " + bytes(2 * 64 * 48))
+        self.assertIn("convert", self.steps_of("encode", "deep-%d.pgm", "-o", coded))
 
     @needs_containers
     def test_video_is_decoded_while_it_is_read_and_then_converted(self):
         """Lanes did nothing but convert its samples, and that was called decoding."""
         ffmpeg("-i", self.y4m, "-c:v", "mpeg4", "-pix_fmt", "yuv420p", "-s", "64x48", "v.mp4")
-        steps = self.steps_of("encode", "v.mp4", "-o", "o.mjpeg")
-        self.assertLessEqual({"read", "convert", "code"}, steps)
+        self.assertLessEqual({"read", "convert", "code"}, self.steps_of("encode", "v.mp4", "-o", "o.mjpeg"))
 
     def test_plain_lines(self):
         done = self.encode(self.y4m, "-o", "o.mjpeg", "--progress", "plain")
@@ -241,6 +316,5 @@ class ProgressTest(ProgramTest):
         normal = self.encode(self.y4m, "-o", "o.mjpeg", "-y").stderr.decode()
         for word in ("6 frames", "65x47", "bits per pixel", "median", "p95", "first", "fps", "cpu"):
             self.assertIn(word, normal)
-        verbose = self.encode(self.y4m, "-o", "o.mjpeg", "-y", "-v").stderr.decode()
-        self.assertIn("quality 90", verbose)
+        self.assertIn("quality 90", self.encode(self.y4m, "-o", "o.mjpeg", "-y", "-v").stderr.decode())
         self.assertNotIn("quality 90", normal)

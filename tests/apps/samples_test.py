@@ -21,8 +21,7 @@ class SamplesTest(ProgramTest):
         return done
 
     def test_encode_minimal(self):
-        y4m = make_y4m("in.y4m", 65, 47, 3)
-        self.sample("encode_minimal", y4m, "out")
+        self.sample("encode_minimal", make_y4m("in.y4m", 65, 47, 3), "out")
         for number in (1, 2, 3):
             jpeg = self.info(f"out{number}.jpg")["jpeg"]
             self.assertEqual((jpeg["width"], jpeg["height"], jpeg["quality"]), (65, 47, 85))
@@ -72,13 +71,11 @@ class SamplesTest(ProgramTest):
     @unittest.skipUnless((PROGRAMS / "opencv_camera").exists(), "no OpenCV videoio")
     @needs_ffmpeg
     def test_opencv_camera(self):
-        video = "in.mkv"
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-c:v", "ffv1",
-               video)
+               "in.mkv")
         for limit, frames in ((), 50), (("7",), 7):
-            self.sample("opencv_camera", video, "out.mjpeg", *limit)
-            stream = self.read("out.mjpeg")
-            self.assertEqual(stream.count(b"\xff\xd8\xff\xe0"), frames)
+            self.sample("opencv_camera", "in.mkv", "out.mjpeg", *limit)
+            self.assertEqual(self.read("out.mjpeg").count(b"\xff\xd8\xff\xe0"), frames)
             self.assertEqual(probe("out.mjpeg")["streams"][0]["nb_read_frames"], str(frames))
         self.sample("opencv_camera", "absent.mkv", "out.mjpeg", code=1)
         self.sample("opencv_camera", code=2)

@@ -69,9 +69,8 @@ class SandboxTest(ProgramTest):
             environment = {**os.environ, "LD_PRELOAD": INTRUDER, "INTRUDER_DOES": "inherit",
                            "INTRUDER_FILE": str(secret.fileno())}
             for extra, answer in (([], b"intruder: done"), (["--sandbox"], b"intruder: refused")):
-                done = self.encode(self.path("in/intrude.y4m"), "-o", "null:", "-v", *extra, env=environment,
-                                   pass_fds=[secret.fileno()])
-                self.assertIn(answer, done.stderr)
+                self.assertIn(answer, self.encode(self.path("in/intrude.y4m"), "-o", "null:", "-v", *extra,
+                                                  env=environment, pass_fds=[secret.fileno()]).stderr)
             boxed, plain = (self.zerorun("info", f"/dev/fd/{named.fileno()}", *more, pass_fds=[named.fileno()]).stdout
                             for more in (["--sandbox"], []))
             self.assertEqual(boxed, plain)

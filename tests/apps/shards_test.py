@@ -93,8 +93,7 @@ class Faults(ShardTest):
         self.make_shards(self.source, self.out, 4)
 
     def concat(self, *words, code=3, options=()):
-        done = self.zerorun("concat", self.out, *options, code=code)
-        self.assert_sentence(done, *words)
+        self.assert_sentence(self.zerorun("concat", self.out, *options, code=code), *words)
         self.assert_nothing_left("out.mjpeg")
 
     def shard(self, name):
@@ -103,10 +102,8 @@ class Faults(ShardTest):
     def test_a_missing_shard_is_named_or_held(self):
         os.remove(self.shard("002-of-004.json"))
         self.concat("shard 002-of-004 is missing", "frames 21 to 30")
-        done = self.zerorun("concat", self.out, "--allow-missing")
-        self.assertIn("10 missing frames", done.stderr.decode())
-        held = self.read(self.out).count(b"\xff\xd8\xff")
-        self.assertEqual(held, FRAMES)
+        self.assertIn("10 missing frames", self.zerorun("concat", self.out, "--allow-missing").stderr.decode())
+        self.assertEqual(self.read(self.out).count(b"\xff\xd8\xff"), FRAMES)
 
     def test_a_doubled_frame_is_named(self):
         self.encode(self.source, "-o", self.out, "--range", "20:22")
@@ -159,8 +156,7 @@ class Faults(ShardTest):
         # As a run leaves it that was killed before it joined its frames.
         self.make_shards(y4m, out, 1)
         self.write(out, b"precious")
-        done = self.encode(y4m, "-o", out, "--resume", code=4)
-        self.assertIn(b"own.mjpeg", done.stderr)
+        self.assertIn(b"own.mjpeg", self.encode(y4m, "-o", out, "--resume", code=4).stderr)
         self.assertEqual(self.read(out), b"precious")
         # The same bytes are those of a run that was killed behind the join.
         shutil.copy("whole.mjpeg", out)
@@ -217,8 +213,7 @@ class Faults(ShardTest):
         y4m, out = make_y4m("in.y4m", frames=5), "far.mjpeg"
         with tempfile.TemporaryDirectory(dir=other) as folder:
             os.symlink(folder, out + ".shards")
-            done = self.encode(y4m, "-o", out, "--resume", code=4)
-            self.assert_sentence(done, "another file system")
+            self.assert_sentence(self.encode(y4m, "-o", out, "--resume", code=4), "another file system")
             self.assertEqual(os.listdir(folder), [])
 
     def test_nothing_outside_the_folder_is_followed(self):
@@ -257,8 +252,7 @@ class Faults(ShardTest):
         data[comment] ^= 1
         self.write(self.out, data)
         self.zerorun("verify", self.out)
-        done = self.zerorun("verify", self.out, "--manifest", manifest, code=6)
-        self.assert_sentence(done, "out.mjpeg: frame 0")
+        self.assert_sentence(self.zerorun("verify", self.out, "--manifest", manifest, code=6), "out.mjpeg: frame 0")
         self.write(self.out, data[:-30])
         self.zerorun("verify", self.out, code=3)
 
@@ -277,10 +271,9 @@ class Killed(ShardTest):
 
     def test_a_signal_with_notice_ends_at_a_frame(self):
         source = make_y4m("in.y4m", 640, 480, frames=120)
-        out = "out.mjpeg"
         self.encode(source, "-o", "one.mjpeg")
         journal = self.folder("out.mjpeg") + "/000-of-001.journal"
-        process = self.start("encode", source, "-o", out, "--resume")
+        process = self.start("encode", source, "-o", "out.mjpeg", "--resume")
         self.wait_for(lambda: os.path.exists(journal) and self.read(journal).count(b"\n") > 5, process)
         process.send_signal(signal.SIGTERM)
         text = process.communicate()[1].decode()
@@ -288,7 +281,7 @@ class Killed(ShardTest):
         self.assertIn("--resume", text)
         lines = self.read(journal).count(b"\n")
         self.assertGreater(lines, 5)
-        done = self.encode(source, "-o", out, "--resume")
+        done = self.encode(source, "-o", "out.mjpeg", "--resume")
         self.assertIn(f"{lines - 1} of 120 frames are there already", done.stderr.decode())
         self.assert_same_file("one.mjpeg", "out.mjpeg")
         self.assertFalse(os.path.exists(self.folder("out.mjpeg")))
@@ -315,8 +308,7 @@ class Killed(ShardTest):
         source = make_y4m("in.y4m")
         for arguments in (["-", "-o", "o.mjpeg"], [source, "-o", "-"], [source, "-o", "o.jpg"],
                           [source, "-o", "null:"]):
-            done = self.zerorun("encode", *arguments, "--shard", "0/2", code=2, input=b"")
-            self.assert_sentence(done, "--shard")
+            self.assert_sentence(self.zerorun("encode", *arguments, "--shard", "0/2", code=2, input=b""), "--shard")
 
 
 class ManyAndOdd(ShardTest):

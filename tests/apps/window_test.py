@@ -28,6 +28,7 @@ HAS_WINDOW = "no window" not in subprocess.run(
     [PLAYER, "play", "/dev/null"], capture_output=True, text=True,
     env={k: v for k, v in os.environ.items() if "DISPLAY" not in k}).stderr.split(";")[0].replace(
         "no window can be opened", "")
+needs_x11 = unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
 KEEP = os.environ.get("ZERORUN_SCREENSHOTS")  # a folder that gets all screenshots
 
 # The player shows its text in whatever font fontconfig calls monospace; here that is always the font
@@ -156,6 +157,12 @@ class Player(ProgramTest):
         self.assertEqual(self.player.returncode, code, errors.decode())
         return json.loads(out) if out else {}
 
+    def played(self, *arguments, **options):
+        """The report of a run that ends by itself, and the number of its frames."""
+        self.play(*arguments, "--autoexit", **options)
+        report = self.finish(None)
+        return report, report["shown"] + report["dropped"] + report["late"]
+
     def shot(self):
         shot = self.display.screenshot(self.window)
         if KEEP:
@@ -166,12 +173,8 @@ class Player(ProgramTest):
     def still(self, seconds=0.3):
         """A screenshot that equals the one before it, so that no picture is half drawn."""
         shots = [self.shot()]
-
-        def is_still():
-            time.sleep(seconds)
-            shots.append(self.shot())
-            return shots[-1] == shots[-2]
-        self.wait_for("a picture that stands still", is_still)
+        self.wait_for("a picture that stands still", lambda: time.sleep(seconds) or shots.append(self.shot()) or
+                      shots[-1] == shots[-2])
         return shots[-1]
 
     def index(self):
@@ -181,13 +184,14 @@ class Player(ProgramTest):
                       lambda: found.append(index_of(self.shot())) or found[-1] is not None)
         return found[-1]
 
-    def wait_for(self, what, test, seconds=30):
+    def wait_for(self, what, test, seconds=30, seen=""):
+        """`seen` is named if it does not come."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if test():
                 return
             time.sleep(0.03)
-        self.fail(f"not within {seconds} s: {what}")
+        self.fail(f"not within {seconds} s: {what}, but {seen}" if seen else f"not within {seconds} s: {what}")
 
     def wait_for_colour(self, want, *places):
         """Waits until these pixels have the colour: the window may only just have been mapped."""
@@ -197,10 +201,7 @@ class Player(ProgramTest):
             shot = self.shot()
             found[:] = [shot.pixel(x, y) for x, y in places]
             return all(abs(a - b) <= 3 for pixel in found for a, b in zip(pixel, want))
-        try:
-            self.wait_for("the colour", is_there)
-        except self.failureException as error:
-            raise self.failureException(f"{error}: {want} at {places}, but {found}") from None
+        self.wait_for(f"the colour {want} at {places}", is_there, seen=found)
 
     def press(self, key, index):
         """Presses a key that leads to this frame."""
@@ -213,10 +214,7 @@ class Player(ProgramTest):
         def is_there():
             seen[:] = [self.index()]
             return seen[0] == index
-        try:
-            self.wait_for("the frame", is_there)
-        except self.failureException as error:
-            raise self.failureException(f"{error} {index}{when}, but {seen}") from None
+        self.wait_for(f"the frame {index}{when}", is_there, seen=seen)
 
     def wait_for_speed(self, seconds, is_right):
         """Waits until a span of so many seconds has shown a number of frames that is_right(frames,
@@ -372,17 +370,14 @@ class WindowTest(Player):
         self.wait_for("the start once more", begins_again)
         report = self.finish()
         self.assertGreater(report["shown"] + report["dropped"] + report["late"], 30)
-        self.play(video, "--autoexit")
-        report = self.finish(None)
-        self.assertEqual(report["shown"] + report["dropped"] + report["late"], 20)
+        self.assertEqual(self.played(video)[1], 20)
 
     def test_speed_and_late_frames_keep_the_time(self):
         video = self.video()
 
         def is_in_time():  # a busy machine may hold it up once
-            self.play(video, "--speed", "20", "--autoexit")
-            report = self.finish(None)
-            self.assertEqual(report["shown"] + report["dropped"] + report["late"], 600)
+            report, frames = self.played(video, "--speed", "20")
+            self.assertEqual(frames, 600)
             return abs(report["seconds"] - 600 / RATE / 20) < 0.6
         self.wait_for("1.2 s for 24 s at 20 times the speed", is_in_time)
 
@@ -396,8 +391,7 @@ class WindowTest(Player):
             self.wait_for(name, lambda: os.path.exists(name))
         self.finish()
         saved = self.read("clip-000003.jpg")
-        images = self.read(video).split(b"\xff\xd8\xff")
-        self.assertEqual(saved, b"\xff\xd8\xff" + images[4])
+        self.assertEqual(saved, b"\xff\xd8\xff" + self.read(video).split(b"\xff\xd8\xff")[4])
 
     @needs_opencv
     def test_saves_the_picture(self):
@@ -435,15 +429,13 @@ class WindowTest(Player):
 
     def test_other_samplings_have_the_same_colours(self):
         for sampling in ("422", "444", "gray"):
-            video = make_video(sampling + ".mjpeg", 2, "--subsampling", sampling)
-            self.play(video, "--pause")
+            self.play(make_video(sampling + ".mjpeg", 2, "--subsampling", sampling), "--pause")
             self.wait_for_colour(RGB if sampling != "gray" else (YCC[0],) * 3, (460, 30))
             self.assertEqual(self.index(), 0)
             self.finish()
 
     def test_zoom_shows_pixels_and_their_values(self):
-        big = make_y4m("big.y4m", 1600, 900, 1)
-        self.encode(big, "-o", "big.mjpeg")
+        self.encode(make_y4m("big.y4m", 1600, 900, 1), "-o", "big.mjpeg")
         self.play("big.mjpeg", "--pause")
         fitted = self.still()
         self.display.key("z")
@@ -520,14 +512,12 @@ class WindowTest(Player):
         scan = data.index(b"\xff\xda", starts[9])
         data[scan + 40:scan + 44] = b"\x12\x34\x56\x78"
         self.write(video, bytes(data))
-        self.play(video, "--autoexit", "--speed", "0.5")
-        report = self.finish(None)
+        report, _ = self.played(video, "--speed", "0.5")
         self.assertEqual(report["broken_frames"] + report["concealed_frames"], 2, report)
 
     def test_an_input_without_a_single_picture_is_an_error(self):
         self.write("x.jpg", b"\xff\xd8\xff\xd9" * 3)
-        done = self.zerorun("play", "x.jpg", code=3, env=self.display.environment)
-        self.assertIn(b"x.jpg", done.stderr)
+        self.assertIn(b"x.jpg", self.zerorun("play", "x.jpg", code=3, env=self.display.environment).stderr)
 
     def test_ends_by_a_signal(self):
         self.play(self.video())
@@ -536,8 +526,7 @@ class WindowTest(Player):
 
     def test_closes_while_it_decodes(self):
         """More threads than processors, and pictures so large that some are always being decoded."""
-        one = make_y4m("one.y4m", 1280, 720, 1)
-        self.encode(one, "-o", "one.jpg")
+        self.encode(make_y4m("one.y4m", 1280, 720, 1), "-o", "one.jpg")
         clip = pathlib.Path("clip.mjpeg")
         clip.write_bytes(self.read("one.jpg") * 60)
         for arguments in (["--threads", "8", "--speed", "20", "--loop"], ["--threads", "8", "--compare", clip]):
@@ -579,8 +568,7 @@ class WindowTest(Player):
 
     @needs_containers
     def test_seek_bar_is_dragged_and_shows_what_is_decoded(self):
-        video = make_video("clip.mov", 200)
-        self.play(video, "--pause", "--threads", "2")  # with 64 threads half of it is decoded ahead
+        self.play(make_video("clip.mov", 200), "--pause", "--threads", "2")  # with 64 threads half of it is decoded ahead
         left, right, row = self.show_bar()
         at = lambda frame: round(left + (right - left) * (frame + 0.5) / 200)
         self.wait_for("decoded frames", lambda: BAR_AHEAD in [
@@ -609,25 +597,23 @@ class WindowTest(Player):
 
     def test_letters_follow_the_scale_of_the_system(self):
         """The box of one line of text is twice as high at twice the scale."""
+        self.play(self.video(30), "--pause")
+        plain = self.still()
+        self.finish()
+
         def height_of_box(**environment):
-            self.play(video, "--pause", environment=environment)
+            self.play("clip.mjpeg", "--pause", environment=environment)
             self.display.key("]")  # "speed 1.10" at the lower left
-            heights = []
+            shade = []
 
             def is_there():
                 shot = self.shot()
-                shade = [y for y in range(HEIGHT) if shot.pixel(8, y) != plain.pixel(8, y)]
-                heights.append(len(shade))
+                shade[:] = [y for y in range(HEIGHT) if shot.pixel(8, y) != plain.pixel(8, y)]
                 # A window that has just been mapped has no picture yet: all of its rows differ.
                 return bool(shade) and shade[0] > HEIGHT // 2
-            plain = frame0
             self.wait_for("a message", is_there)
             self.finish()
-            return heights[-1]
-        video = self.video(30)
-        self.play(video, "--pause")
-        frame0 = self.still()
-        self.finish()
+            return len(shade)
         once = height_of_box()
         self.assertGreater(once, 12)
         self.assertAlmostEqual(height_of_box(GDK_SCALE="2"), 2 * once, delta=4)
@@ -638,11 +624,8 @@ class WindowTest(Player):
     def test_wayland_scale_gives_more_pixels_and_larger_letters(self):
         """Stripes of one pixel each fill the window: at scale 2 each has a pixel of the screen. A
         window that knew nothing of the scale would be enlarged and show them mixed."""
-        width, height = 1280, 720
-        stripes = "stripes.pgm"
-        self.write(stripes, f"P5 {width} {height} 255\n".encode() + bytes([20, 190]) * (width // 2 * height))
-        make = [PROGRAM, "encode", stripes, "-o", "stripes.jpg", "-q", "95", "--quiet", "--device", "cpu"]
-        subprocess.run(make, check=True)
+        self.write("stripes.pgm", b"P5 1280 720 255\n" + bytes([20, 190]) * (640 * 720))
+        self.encode("stripes.pgm", "-o", "stripes.jpg", "-q", "95")
         contrast, heights = {}, {}
         for scale in (1, 2):
             with Weston(self.display, scale, f"run{scale}") as weston:
@@ -712,7 +695,7 @@ class WindowTest(Player):
         self.play(video, "--pause", "--compare", video)
         self.assertEqual(self.finish()["scale"], 1, "pairs are compared as they are stored")
 
-    @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
+    @needs_x11
     def test_files_are_dropped_on_the_window(self):
         first, second = self.video(5), make_video("a b%41é.mjpeg", 40)
         gray = make_video("gray.mjpeg", 2, "--subsampling", "gray")
@@ -730,23 +713,20 @@ class WindowTest(Player):
         self.wait_for_colour((YCC[0],) * 3, (460, 30))
         self.assertTrue(self.finish()["input"].endswith("gray.mjpeg"))
 
-    @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
+    @needs_x11
     def test_several_dropped_videos_are_played_one_after_the_other(self):
         first, second = make_video("one.mjpeg", 3), make_video("two.mjpeg", 4)
-        broken = "broken.mjpeg"
-        self.write(broken, b"no video at all")
+        self.write("broken.mjpeg", b"no video at all")
         self.play(self.video(5))
-        self.display.drop(self.window, 50, 50, first, broken, second)
+        self.display.drop(self.window, 50, 50, first, "broken.mjpeg", second)
         self.wait_for("the last one", lambda: "two.mjpeg" in self.display.xdotool(
             "getwindowname", self.window))
         self.wait_for("its end", lambda: self.index() == 3)
         self.assertTrue(self.finish()["input"].endswith("two.mjpeg"))
 
-    @unittest.skipUnless(ctypes.util.find_library("X11"), "libX11 is not installed")
+    @needs_x11
     def test_several_dropped_pictures_are_a_sequence(self):
-        pictures = []
-        for number in range(4):
-            pictures.append(make_video(f"{number}.jpg", number + 1, "--frames", f"{number}:{number + 1}"))
+        pictures = [make_video(f"{i}.jpg", i + 1, "--frames", f"{i}:{i + 1}") for i in range(4)]
         self.play(self.video(5), "--pause")
         self.display.drop(self.window, 50, 50, *pictures)
         self.press("End", 3)
@@ -774,9 +754,11 @@ class SoundTest(Player):
         ffmpeg("-i", self.quiet, "-f", "lavfi", "-i", f"aevalsrc={tones}:s={RATE_OF_SOUND}:d={self.SECONDS}", "-map",
                "0:v", "-map", "1:a", "-c:v", "copy", "-c:a", "pcm_s16le", "loud.mov")
 
-    def listen(self, *arguments, delay=21):
-        self.play("loud.mov", *arguments, environment={"SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": self.heard,
-                                                       "SDL_DISKAUDIODELAY": str(delay)})
+    def disk(self, delay):
+        return {"SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": self.heard, "SDL_DISKAUDIODELAY": str(delay)}
+
+    def listen(self, *arguments):
+        self.play("loud.mov", *arguments, environment=self.disk(21))
 
     def newest(self, seconds=0.2):
         """Samples of the left channel, the last ones that the device got."""
@@ -815,10 +797,8 @@ class SoundTest(Player):
     def test_pictures_follow_the_sound(self):
         """A device that takes a third longer for its samples makes the video take longer, too."""
         for _ in range(5):  # a busy machine leaves gaps in the sound
-            self.listen("--autoexit", delay=28)
-            report = self.finish(None)
-            self.assertEqual(report["shown"] + report["dropped"] + report["late"],
-                             self.SECONDS * RATE)
+            report, frames = self.played("loud.mov", environment=self.disk(28))
+            self.assertEqual(frames, self.SECONDS * RATE)
             self.assertGreater(report["seconds"], 1.2 * self.SECONDS)
             heard = report["sound"]["seconds"]
             if heard > 0.7 * self.SECONDS:

@@ -67,7 +67,7 @@ TEST(StepMeter, the_sentence_says_how_busy_the_slowest_step_was) {
     int lanes;
     double seconds;
     std::vector<std::pair<Step, double>> steps;
-    std::string sentence, reading;
+    std::string sentence, reading = {};
   } cases[] = {
       {4,
        4,

@@ -425,8 +425,8 @@ class RtpTest(ProgramTest):
             sdp.write_text("v=0\no=- 0 0 IN IP4 127.0.0.1\ns=zerorun\nc=IN IP4 127.0.0.1\nt=0 0\n"
                            f"m=video {port} RTP/AVP 26\n")
             return ["ffmpeg", "-nostdin", "-y", "-v", "error", "-protocol_whitelist", "file,udp,rtp",
-                    "-flags", "low_delay", "-probesize", "32768", "-i", str(sdp), "-c", "copy",
-                    "-flush_packets", "1", "-f", "mjpeg", "received.mjpeg"]
+                    "-flags", "low_delay", "-probesize", "32768", "-analyzeduration", "300000", "-i", str(sdp),
+                    "-c", "copy", "-flush_packets", "1", "-f", "mjpeg", "received.mjpeg"]
         self.relay(
             lambda port: ["gst-launch-1.0", "-q", "multifilesrc", f"location={self.path('sent/%02d.jpg')}",
                           "start-index=1", f"stop-index={FRAMES}",

@@ -84,7 +84,7 @@ TEST_F(Media, RgbStaysRgb) {
   }
 }
 
-/// The tags of a file reach the conversion, which ycc_to_jfif_test.cpp compares with the equations.
+/// The tags of a file reach the conversion, which samples_test.cpp compares with the equations.
 TEST_F(Media, TagsDecideRangeAndMatrix) {
   const std::string raw = noise(48 * 32 * 3);
   const auto* base = reinterpret_cast<const std::uint8_t*>(raw.data());

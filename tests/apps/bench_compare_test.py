@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 import copy
 import json
-import pathlib
 
 from support import ProgramTest
 
@@ -16,14 +15,13 @@ class BenchCompareTest(ProgramTest):
     def setUp(self):
         super().setUp()
         if BenchCompareTest.report is None:
-            name = self.path("first.json")
             self.zerorun("bench", "synthetic:64x48:photo", "--device", "cpu", "--threads", "1",
-                         "--time", "0.02", "--no-peers", "--operation", "encode", "--json", name)
-            BenchCompareTest.report = json.loads(pathlib.Path(name).read_text())
+                         "--time", "0.02", "--no-peers", "--operation", "encode", "--json", "first.json")
+            BenchCompareTest.report = json.loads(self.read("first.json"))
 
-    def write(self, name, report):
-        path = self.path(name)
-        pathlib.Path(path).write_text(json.dumps(report))
+    def write_report(self, name, report):
+        path = name
+        self.write(path, json.dumps(report))
         return path
 
     def scaled(self, factor, row_id="zerorun/cpu/host>host/latency/1"):
@@ -35,8 +33,8 @@ class BenchCompareTest(ProgramTest):
         return report
 
     def compare(self, old, new, *options, code=0):
-        done = self.zerorun("bench", "--compare", self.write("old.json", old),
-                            self.write("new.json", new), *options, code=code)
+        done = self.zerorun("bench", "--compare", self.write_report("old.json", old),
+                            self.write_report("new.json", new), *options, code=code)
         return done.stdout.decode()
 
     def same(self, others):
@@ -65,10 +63,9 @@ class BenchCompareTest(ProgramTest):
         self.assertIn("1 only in the new one", self.compare(fewer, self.report))
 
     def test_errors(self):
-        good = self.write("good.json", self.report)
-        other = self.write("other.json", {"format": "something"})
-        text = self.path("text.json")
-        pathlib.Path(text).write_text("no json")
-        for bad in (other, text, self.path("missing.json")):
+        good = self.write_report("good.json", self.report)
+        other = self.write_report("other.json", {"format": "something"})
+        self.write("text.json", "no json")
+        for bad in (other, "text.json", "missing.json"):
             self.assert_sentence(self.zerorun("bench", "--compare", good, bad, code=3))
         self.assert_sentence(self.zerorun("bench", "--compare", good, code=2))

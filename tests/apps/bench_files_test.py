@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -18,11 +17,10 @@ class BenchFilesTest(ProgramTest):
         self.work.mkdir()
 
     def bench(self, *arguments):
-        report = self.path("report.json")
         done = self.zerorun("bench", "--files", *arguments, "--folder", self.work, "--device",
-                            "cpu", "--threads", "2", "--repetitions", "2", "--json", report, "-y",
+                            "cpu", "--threads", "2", "--repetitions", "2", "--json", "report.json", "-y",
                             timeout=300)
-        return json.loads(pathlib.Path(report).read_text()), done.stdout.decode()
+        return json.loads(self.read("report.json")), done.stdout.decode()
 
     def rows(self, report, case):
         return {row["id"]: row for row in report["cases"][case]["rows"]}
@@ -42,7 +40,7 @@ class BenchFilesTest(ProgramTest):
                 self.assertTrue(0 <= percent <= 100, whole)
 
     def test_encode_and_decode_with_floors(self):
-        y4m = make_y4m(self.path("in.y4m"), 96, 64, 6)
+        y4m = make_y4m("in.y4m", 96, 64, 6)
         report, text = self.bench(y4m, "-q", "70")
         encode, decode = self.rows(report, 0), self.rows(report, 1)
         ours = ["y4m>null", "y4m>mjpeg"] + (["y4m>mov"] if BUILT_WITH_FFMPEG else [])
@@ -50,9 +48,8 @@ class BenchFilesTest(ProgramTest):
             self.assert_whole(encode[f"zerorun/cpu/{path}/whole/2"], 6)
         for path in ("null", "y4m", "png" if BUILT_WITH_OPENCV else "ppm"):
             self.assert_whole(decode[f"zerorun/cpu/mjpeg>{path}/whole/2"], 6)
-        self.encode(y4m, "-o", self.path("o.mjpeg"), "-q", "70")
-        size = os.path.getsize(self.path("o.mjpeg"))
-        self.assertAlmostEqual(encode["zerorun/cpu/y4m>mjpeg/whole/2"]["stream_bytes"] * 6, size)
+        self.encode(y4m, "-o", "o.mjpeg", "-q", "70")
+        self.assertAlmostEqual(encode["zerorun/cpu/y4m>mjpeg/whole/2"]["stream_bytes"] * 6, os.path.getsize("o.mjpeg"))
         floors = {row["path"] for rows in (encode, decode) for row in rows.values()
                   if row["coder"] == "floor"}
         self.assertLessEqual({"page-cache>memory", "memory>mjpeg", "memory>y4m"}, floors)
@@ -69,8 +66,8 @@ class BenchFilesTest(ProgramTest):
 
     def test_sequences_and_generated_frames(self):
         for number in range(1, 4):
-            make_ppm(self.path(f"{number}.ppm"), 40, 30, number)
-        for source, frames in ((self.path("%d.ppm"), 3), ("synthetic:64x48:photo", 4)):
+            make_ppm(f"{number}.ppm", 40, 30, number)
+        for source, frames in (("%d.ppm", 3), ("synthetic:64x48:photo", 4)):
             report, _ = self.bench(source, "--operation", "encode", "--no-peers", "--frames", "4")
             [case] = report["cases"]
             self.assertEqual(case["frames"], frames)
@@ -79,17 +76,15 @@ class BenchFilesTest(ProgramTest):
                     self.assert_whole(row, frames)
 
     def test_what_cannot_be_read_is_an_error_and_leaves_nothing(self):
-        for source, code in ((self.path("absent.y4m"), 3), ("-", 2)):
-            done = self.zerorun("bench", "--files", source, "--folder", self.work, "--device",
-                                "cpu", code=code)
-            self.assertIn("zerorun: ", done.stderr.decode())
+        for source, code in (("absent.y4m", 3), ("-", 2)):
+            self.assertIn("zerorun: ", self.zerorun("bench", "--files", source, "--folder", self.work, "--device",
+                                                    "cpu", code=code).stderr.decode())
             self.assertEqual(list(self.work.iterdir()), [])
-        done = self.zerorun("bench", "--files", "--folder", self.path("no"), "--device", "cpu",
-                            code=4)
+        done = self.zerorun("bench", "--files", "--folder", "no", "--device", "cpu", code=4)
         self.assert_sentence(done, "no folder can be made there")
 
     def test_an_interruption_removes_the_folder(self):
-        y4m = make_y4m(self.path("in.y4m"), 96, 64, 6)
+        y4m = make_y4m("in.y4m", 96, 64, 6)
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             process = subprocess.Popen(
                 [PROGRAM, "bench", "--files", y4m, "--folder", str(self.work), "--device", "cpu",

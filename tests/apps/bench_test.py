@@ -1,4 +1,4 @@
-# bench: what it measures is real, checked and can be read again.
+# bench: what it measures is real, checked and can be read again; --target-size and --scans.
 # SPDX-License-Identifier: MIT
 import csv
 import json
@@ -13,9 +13,8 @@ QUICK = ["--time", "0.005", "--warm-up", "0", "--repetitions", "3", "--device", 
 class BenchTest(ProgramTest):
     def bench(self, *arguments):
         """The report of a short run."""
-        report = self.path("report.json")
-        result = self.zerorun("bench", *arguments, *QUICK, "--json", report, "-y")
-        return json.loads(pathlib.Path(report).read_text()), result.stdout.decode()
+        result = self.zerorun("bench", *arguments, *QUICK, "--json", "report.json", "-y")
+        return json.loads(self.read("report.json")), result.stdout.decode()
 
     def rows(self, report, case=0):
         return {row["id"]: row for row in report["cases"][case]["rows"]}
@@ -49,13 +48,6 @@ class BenchTest(ProgramTest):
             self.assertEqual(row["psnr_db"], latency["psnr_db"])
             self.assertEqual(len(row["samples_us"]), 3)
 
-    def test_the_command_of_a_table_is_one_command_for_a_shell(self):
-        _, text = self.bench("synthetic:40x24:text", "--operation", "encode", "--threads", "1")
-        lines = text[text.index("\nagain: ") + 8:].split("\n\n")[0]
-        self.assertIn(" \\\n", lines)
-        self.assertEqual(shlex.split(lines)[:3], ["zerorun", "bench", "synthetic:40x24:text"])
-        self.assertIn("--repetitions", shlex.split(lines))
-
     def test_every_instruction_set_has_a_row(self):
         devices = json.loads(self.zerorun("devices", "--json").stdout)["devices"]
         others = [s for s in devices[0]["instruction_sets"] if s != devices[0]["instruction_set"]]
@@ -71,19 +63,17 @@ class BenchTest(ProgramTest):
         self.assertEqual([id for id in self.rows(report) if id.startswith("zerorun-")], [])
 
     def test_the_bytes_are_those_of_encode(self):
-        y4m = make_y4m(self.path("in.y4m"), 65, 47, 3)
+        y4m = make_y4m("in.y4m", 65, 47, 3)
         report, _ = self.bench(y4m, "-q", "55", "--huffman", "optimal", "--restart", "2")
-        out = self.path("out.mjpeg")
-        self.encode(y4m, "-o", out, "-q", "55", "--huffman", "optimal", "--restart", "2")
+        self.encode(y4m, "-o", "out.mjpeg", "-q", "55", "--huffman", "optimal", "--restart", "2")
         row = self.rows(report)["zerorun/cpu/host>host/latency/1"]
         self.assertEqual(report["cases"][0]["frames"], 3)
         self.assertEqual([case["operation"] for case in report["cases"]], ["encode", "decode"])
-        self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path(out).stat().st_size, 3)
+        self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path("out.mjpeg").stat().st_size, 3)
 
     def test_every_combination_is_a_case(self):
-        report, text = self.bench("synthetic:40x24:ramp", make_ppm(self.path("in.ppm"), 40, 30),
-                                  "-q", "50,90", "--subsampling", "444,gray", "--huffman",
-                                  "standard,optimal", "--no-peers", "--threads", "1",
+        report, text = self.bench("synthetic:40x24:ramp", make_ppm("in.ppm", 40, 30), "-q", "50,90", "--subsampling",
+                                  "444,gray", "--huffman", "standard,optimal", "--no-peers", "--threads", "1",
                                   "--operation", "encode")
         self.assertEqual(len(report["cases"]), 2 * 2 * 2 * 2)
         self.assertEqual(text.count("\nagain: "), 16)
@@ -93,9 +83,8 @@ class BenchTest(ProgramTest):
         row = self.rows(report)["zerorun/cpu/host>host/throughput/2"]
         words = shlex.split(row["command"])
         self.assertEqual(words[0], "zerorun")
-        again = self.path("again.json")
-        self.zerorun(*words[1:], "--json", again)
-        case = json.loads(pathlib.Path(again).read_text())["cases"][0]
+        self.zerorun(*words[1:], "--json", "again.json")
+        case = json.loads(self.read("again.json"))["cases"][0]
         self.assertEqual([r["id"] for r in case["rows"]], [row["id"]])
         self.assertEqual(case["rows"][0]["stream_bytes"], row["stream_bytes"])
 
@@ -134,9 +123,8 @@ class BenchTest(ProgramTest):
         self.assertIn("fdct_quant", text)
 
     def test_csv(self):
-        table = self.path("samples.csv")
-        report, _ = self.bench("synthetic:64x48:photo", "--threads", "1", "--csv", table)
-        with open(table, newline="") as file:
+        report, _ = self.bench("synthetic:64x48:photo", "--threads", "1", "--csv", "samples.csv")
+        with open("samples.csv", newline="") as file:
             lines = list(csv.DictReader(file))
         rows = [row for case in report["cases"] for row in case["rows"]]
         self.assertEqual(len(lines), sum(len(row["samples_us"]) for row in rows))
@@ -147,15 +135,14 @@ class BenchTest(ProgramTest):
 
     def test_frames_of_one_size(self):
         for number, (width, height) in enumerate([(40, 30), (30, 40), (40, 30)]):
-            make_ppm(self.path(f"{number}.ppm"), width, height, number)
-        report = self.path("report.json")
-        done = self.zerorun("bench", self.path("*.ppm"), *QUICK, "--json", report)
-        self.assert_sentence(done, "1 frame is of another size")
-        case = json.loads(pathlib.Path(report).read_text())["cases"][0]
+            make_ppm(f"{number}.ppm", width, height, number)
+        report = "report.json"
+        self.assert_sentence(self.zerorun("bench", "*.ppm", *QUICK, "--json", report), "1 frame is of another size")
+        case = json.loads(self.read(report))["cases"][0]
         self.assertEqual((case["width"], case["height"], case["frames"]), (40, 30, 2))
 
     def test_streams(self):
-        y4m, mjpeg = make_y4m(self.path("in.y4m"), 65, 47, 3), self.path("in.mjpeg")
+        y4m, mjpeg = make_y4m("in.y4m", 65, 47, 3), "in.mjpeg"
         self.encode(y4m, "-o", mjpeg, "-q", "70", "--restart", "3", "--huffman", "optimal")
         report, text = self.bench(mjpeg, "--streams", "input,libjpeg,zerorun", "--restart", "5,1",
                                   "-q", "60", "--operation", "encode,decode", "--threads", "1")
@@ -181,17 +168,14 @@ class BenchTest(ProgramTest):
     def test_files_of_many_sizes_as_one_batch(self):
         for number, (width, height, sampling) in enumerate([(40, 30, "420"), (70, 50, "444"),
                                                             (33, 90, "gray"), (9, 5, "422")]):
-            ppm = make_ppm(self.path(f"{number}.ppm"), width, height, number)
-            self.encode(ppm, "-o", self.path(f"{number}.jpg"), "--subsampling", sampling)
-        pathlib.Path(self.path("4.jpg")).write_bytes(
-            pathlib.Path(self.path("1.jpg")).read_bytes()[:400])
-        report = self.path("report.json")
+            ppm = make_ppm(f"{number}.ppm", width, height, number)
+            self.encode(ppm, "-o", f"{number}.jpg", "--subsampling", sampling)
+        self.write("4.jpg", self.read("1.jpg")[:400])
         for pixels in ("planar", "bgr24"):
-            done = self.zerorun("bench", self.path("*.jpg"), "--mixed", "--streams", "input",
-                                "--threads", "1,2", "--pixels", pixels, *QUICK, "--json", report,
-                                "-y")
+            done = self.zerorun("bench", "*.jpg", "--mixed", "--streams", "input", "--threads", "1,2", "--pixels",
+                                pixels, *QUICK, "--json", "report.json", "-y")
             self.assert_sentence(done, "1 image is left out", "4.jpg")
-            case = json.loads(pathlib.Path(report).read_text())["cases"][0]
+            case = json.loads(self.read("report.json"))["cases"][0]
             self.assertEqual((case["operation"], case["mixed"], case["frames"]), ("decode", True, 4))
             self.assertAlmostEqual(case["least_megapixels"], 45e-6)
             self.assertAlmostEqual(case["most_megapixels"], 3500e-6)
@@ -204,26 +188,9 @@ class BenchTest(ProgramTest):
                 self.assertEqual(row["frames_per_sample"] % 4, 0)
                 self.assertGreater(row["psnr_db"], 40)
 
-    def test_a_limit_of_pixels(self):
-        ppm, jpeg = make_ppm(self.path("in.ppm"), 48, 40), self.path("1.jpg")
-        self.encode(ppm, "-o", jpeg)
-        self.encode(make_ppm(self.path("small.ppm"), 16, 8), "-o", self.path("2.jpg"))
-        for streams in ("input", "zerorun"):
-            done = self.zerorun("bench", jpeg, "--operation", "decode", "--streams", streams,
-                                "--max-pixels", "1919", *QUICK, code=3)
-            self.assert_sentence(done, "48x40, limit 1919", "(--max-pixels)")
-        report, _ = self.bench(jpeg, "--threads", "1", "--max-pixels", "1920")
-        self.assertIn("--max-pixels 1920", report["cases"][0]["command"])
-        done = self.zerorun("bench", self.path("*.jpg"), "--mixed", "--streams", "input",
-                            "--threads", "1", "--max-pixels", "1919", *QUICK)
-        self.assert_sentence(done, "1 image is left out", "1.jpg", "(--max-pixels)")
-        for name in (ppm, "synthetic:64x48:photo"):
-            done = self.zerorun("bench", name, "--max-pixels", "1920", code=2)
-            self.assert_sentence(done, name, "--max-pixels is for JPEG")
-
     def test_nothing_is_told_before_inputs_are_open(self):
-        good = make_ppm(self.path("good.ppm"))
-        for inputs in ([self.path("missing.ppm")], [good, self.path("missing.ppm")]):
+        good = make_ppm("good.ppm")
+        for inputs in (["missing.ppm"], [good, "missing.ppm"]):
             done = self.zerorun("bench", *inputs, *QUICK, code=3)
             self.assert_sentence(done, "missing.ppm")
             self.assertEqual(done.stdout, b"")
@@ -235,30 +202,25 @@ class BenchTest(ProgramTest):
         self.assert_sentence(self.zerorun("bench", "--primitives", code=5))
 
     def test_errors(self):
-        for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2),
-                                (["--device", "gpu"], 2), (["--huffman", "best"], 2),
-                                (["--subsampling", "999"], 2), (["--restart", "x"], 2),
-                                (["--threads", "0"], 2), (["-q", "0"], 2),
-                                (["--streams", "mine"], 2), (["--streams", "input"], 2),
-                                (["--streams", "libjpeg", "--pixels", "nv12"], 2),
+        for arguments, code in [(["synthetic:10x10:cat"], 2), (["synthetic:0x10:photo"], 2), (["--device", "gpu"], 2),
+                                (["--huffman", "best"], 2), (["--subsampling", "999"], 2), (["--restart", "x"], 2),
+                                (["--threads", "0"], 2), (["-q", "0"], 2), (["--streams", "mine"], 2),
+                                (["--streams", "input"], 2), (["--streams", "libjpeg", "--pixels", "nv12"], 2),
                                 (["--subsampling", "444", "--pixels", "yuv420p"], 2),
-                                (["synthetic:16x16:photo", "--only", "none"], 2),
-                                (["--megapixels", "5"], 2), (["--megapixels", "2-1"], 2),
-                                (["--mixed", "--operation", "encode"], 2),
-                                ([make_ppm(self.path("in.ppm")), "--streams", "input"], 3),
-                                ([self.path("missing.ppm")], 3)]:
+                                (["synthetic:16x16:photo", "--only", "none"], 2), (["--megapixels", "5"], 2),
+                                (["--megapixels", "2-1"], 2), (["--mixed", "--operation", "encode"], 2),
+                                ([make_ppm("in.ppm"), "--streams", "input"], 3), (["missing.ppm"], 3)]:
             self.assert_sentence(self.zerorun("bench", *arguments, code=code))
 
 
 class EnergyTest(ProgramTest):
     def test_energy_is_measured_or_missed_with_a_reason(self):
-        report = self.path("r.json")
         done = self.zerorun("bench", "synthetic:64x48:photo", "--operation", "encode", "--device",
                             "cpu", "--threads", "1", "--frames", "20", "--repetitions", "1",
-                            "--energy", "--only", "zerorun/cpu/*/throughput/1", "--json", report,
+                            "--energy", "--only", "zerorun/cpu/*/throughput/1", "--json", "r.json",
                             timeout=120)
         text = done.stdout.decode()
-        rows = json.loads(pathlib.Path(report).read_text())["cases"][0]["rows"]
+        rows = json.loads(self.read("r.json"))["cases"][0]["rows"]
         self.assertEqual(len(rows), 1)
         if "energy" in rows[0]:
             energy = rows[0]["energy"]
@@ -267,3 +229,73 @@ class EnergyTest(ProgramTest):
             self.assertIn("mJ a frame", text)
         else:
             self.assertRegex(text, r"left out: energy of cpu: the (system|energy counter).*RAPL")
+
+
+class BenchSizeTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.source = make_y4m("in.y4m", 160, 120, 3)
+
+    def bench(self, *arguments, source=None):
+        report = "report.json"
+        done = self.zerorun("bench", source or self.source, *arguments, *QUICK, "--threads", "1", "--json", report, "-y")
+        return json.loads(self.read(report)), done.stdout.decode()
+
+    def test_the_bytes_are_those_of_encode(self):
+        self.encode(self.source, "-o", "out.mjpeg", "--target-size", "5k", "--huffman", "optimal")
+        report, text = self.bench("--target-size", "5k", "--huffman", "optimal")
+        self.assertEqual([(c["operation"], c["target_size"]) for c in report["cases"]], [("encode", 5000)])
+        rows = report["cases"][0]["rows"]
+        self.assertIn("zerorun/cpu/host>host/throughput/1", [row["id"] for row in rows])
+        for row in rows:
+            self.assertTrue(row["coder"].startswith("zerorun"), row["id"])
+            self.assertNotEqual(row["mode"], "stages")
+            self.assertAlmostEqual(row["stream_bytes"] * 3, pathlib.Path("out.mjpeg").stat().st_size, 3)
+        self.assertIn("5,000 bytes a frame", text)
+        self.assertNotIn("quality", text)
+
+    def test_what_is_left_out_is_said_once(self):
+        notes = self.bench("--target-size", "5k")[0]["cases"][0]["notes"]
+        named = [note.split(":")[0] for note in notes]
+        self.assertEqual(named, ["libjpeg-turbo", "FFmpeg", "stages", "decode"])
+        notes = self.bench("--target-size", "5k", "--no-peers", "--operation", "encode")[0]["cases"][0]["notes"]
+        self.assertEqual([note.split(":")[0] for note in notes], ["stages"])
+
+    def test_compare_keeps_sizes_apart(self):
+        names = []
+        for size in ("5000", "6000"):
+            self.bench("--target-size", size)
+            names.append(size + ".json")
+            pathlib.Path("report.json").rename(names[-1])
+        text = self.zerorun("bench", "--compare", *names).stdout.decode()
+        self.assertIn(" 5000 bytes ", text)
+        self.assertIn(" 6000 bytes ", text)
+        self.assertIn(" 0 the same", text)
+
+    def test_progressive_streams_are_those_of_encode(self):
+        self.encode(self.source, "-o", "out.mjpeg", "--progressive")
+        report, text = self.bench("--scans", "baseline,progressive", "--operation", "encode", "--restart", "none")
+        self.assertEqual([c["progressive"] for c in report["cases"]], [False, True])
+        case = report["cases"][1]
+        for row in case["rows"]:
+            self.assertTrue(row["coder"].startswith(("zerorun", "libjpeg-turbo")), row["id"])
+        self.assertEqual([note.split(":")[0] for note in case["notes"]], ["FFmpeg", "stages"])
+        sizes = {row["coder"].split()[0]: row["stream_bytes"] for row in case["rows"]}
+        self.assertAlmostEqual(sizes["zerorun"] * 3, pathlib.Path("out.mjpeg").stat().st_size, 3)
+        self.assertLess(sizes["zerorun"], sizes.get("libjpeg-turbo", 1 << 30))
+        self.assertIn("progressive, optimal tables", text)
+        for options in (["--scans", "interlaced"], ["--scans", "progressive", "--files"]):
+            self.assert_sentence(self.zerorun("bench", self.source, *QUICK, "--threads", "1", *options, code=2), "--scans")
+
+    def test_a_frame_that_cannot_be_so_small_ends_the_command(self):
+        done = self.zerorun("bench", self.source, *QUICK, "--threads", "1", "--target-size", "100", code=4)
+        self.assert_sentence(done, "frame ", "the smallest stream of this picture has ", "100 were asked for")
+
+    def test_what_does_not_go_with_it_is_refused(self):
+        for options in (["--operation", "decode"], ["--files"], ["--primitives"], ["--mixed"], ["--megapixels", "0.01-0.02"],
+                        ["--compare", "a.json", "b.json"]):
+            with self.subTest(options=options):
+                done = self.zerorun("bench", self.source, *QUICK, "--threads", "1", "--target-size", "5k", *options, code=2)
+                self.assert_sentence(done, "--target-size")
+        done = self.zerorun("bench", self.source, "--target-size", "5x", code=2)
+        self.assert_sentence(done, "'5x' is not a number from 1 on")

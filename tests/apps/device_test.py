@@ -1,20 +1,29 @@
-# What needs a GPU: the program with --device cuda against --device cpu, and the CUDA samples.
+# What needs a GPU: the program with --device cuda against --device cpu, killed runs of it, and the CUDA samples.
 # SPDX-License-Identifier: MIT
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
+import time
 import unittest
 
 from support import (PROGRAM, SAMPLES, ProgramTest, damage_second_image, make_y4m,
                      y4m_frames)
 
+MAKE_INPUT = pathlib.Path(__file__).parents[1] / "cluster" / "make_input.py"
+LONG_FRAMES = 1000
 PROGRAMS = pathlib.Path(os.environ["ZERORUN_SAMPLES"])
 
 
-def setUpModule():
+def gpus():
     said = json.loads(subprocess.run([PROGRAM, "devices", "--json"], capture_output=True).stdout)
-    if any(device["usable"] for device in said["devices"] if device["device"] != "cpu"):
+    return [device for device in said["devices"] if device["device"] != "cpu" and device["usable"]]
+
+
+def setUpModule():
+    if gpus():
         return
     if os.environ.get("ZERORUN_REQUIRE_GPU") == "1":
         raise AssertionError("ZERORUN_REQUIRE_GPU=1, but there is no usable GPU")
@@ -24,15 +33,15 @@ def setUpModule():
 class ProgramOnGpuTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.y4m = make_y4m(self.path("in.y4m"), 131, 77, 9)
+        self.y4m = make_y4m("in.y4m", 131, 77, 9)
 
     def both(self, command, source, ending, *options):
         """What the CPU and the GPU write."""
         written = []
         for device in ("cpu", "cuda"):
-            out = self.path(device + ending)
+            out = device + ending
             self.zerorun(command, source, "-o", out, "-y", "--device", device, *options)
-            written.append(pathlib.Path(out).read_bytes())
+            written.append(self.read(out))
         return written
 
     def test_encode_writes_the_bytes_of_the_cpu(self):
@@ -43,8 +52,8 @@ class ProgramOnGpuTest(ProgramTest):
             self.assertEqual(cpu, cuda, options)
 
     def test_decode_writes_the_samples_of_the_cpu(self):
-        self.encode(self.y4m, "-o", self.path("in.mjpeg"))
-        cpu, cuda = self.both("decode", self.path("in.mjpeg"), ".y4m")
+        self.encode(self.y4m, "-o", "in.mjpeg")
+        cpu, cuda = self.both("decode", "in.mjpeg", ".y4m")
         self.assertEqual(len(y4m_frames(cpu)), 9)
         self.assertEqual(cpu, cuda)
         cpu, cuda = self.both("decode", SAMPLES / "raccoon.jpg", ".ppm")
@@ -59,20 +68,18 @@ class ProgramOnGpuTest(ProgramTest):
             self.assertLess(len(cuda), pathlib.Path(source).stat().st_size)
 
     def test_damaged_frames_are_decoded_stage_by_stage_and_counted(self):
-        self.encode(self.y4m, "-o", self.path("in.mjpeg"))
-        source = damage_second_image(self.path("in.mjpeg"), self.path("damaged.mjpeg"))
+        self.encode(self.y4m, "-o", "in.mjpeg")
+        source = damage_second_image("in.mjpeg", "damaged.mjpeg")
         cpu, cuda = self.both("decode", source, ".y4m")
         self.assertEqual(cpu, cuda)
-        done = self.zerorun("decode", source, "-o", self.path("out.y4m"), "--device", "cuda",
-                            "--stats", self.path("d.json"))
-        stats = json.loads(pathlib.Path(self.path("d.json")).read_text())
+        done = self.zerorun("decode", source, "-o", "out.y4m", "--device", "cuda", "--stats", "d.json")
+        stats = json.loads(self.read("d.json"))
         self.assertEqual(stats["summary"]["cpu_frames"], 1)
         self.assertEqual([row["cpu_scans"] for row in stats["frames"]], [0, 1] + [0] * 7)
         self.assertIn("1 damaged or unusual frame decoded", done.stderr.decode())
 
     def test_the_copies_and_the_kernels_are_steps_of_their_own(self):
-        mjpeg = self.path("in.mjpeg")
-        for command, source, out in (("encode", self.y4m, mjpeg), ("decode", mjpeg, "null:")):
+        for command, source, out in (("encode", self.y4m, "in.mjpeg"), ("decode", "in.mjpeg", "null:")):
             done = self.zerorun(command, source, "-o", out, "--device", "cuda", "--progress",
                                 "json")
             steps = json.loads(done.stderr.splitlines()[-1])["summary"]["steps"]["steps"]
@@ -81,19 +88,18 @@ class ProgramOnGpuTest(ProgramTest):
                 self.assertGreater(busy[step], 0)
 
     def test_bench_shows_the_kernels_of_the_fused_decoder(self):
-        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "decode", "--device",
-                     "cuda", "--frames", "5", "--only", "zerorun-fused/*", "--json",
-                     self.path("bench.json"))
-        report = json.loads(pathlib.Path(self.path("bench.json")).read_text())
+        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "decode", "--device", "cuda", "--frames", "5",
+                     "--only", "zerorun-fused/*", "--json", "bench.json")
+        report = json.loads(self.read("bench.json"))
         [row] = report["cases"][0]["rows"]
         self.assertEqual([stage["stage"] for stage in row["stages"]][:4],
                          ["upload", "unstuff_scan", "sync_subsequences", "transform_blocks"])
 
     def test_bench_encodes_batches(self):
-        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "encode", "--device",
-                     "cuda", "--batch", "3,8", "--no-peers", "--frames", "24", "--repetitions", "1",
-                     "--only", "zerorun-batch/*", "--json", self.path("bench.json"))
-        report = json.loads(pathlib.Path(self.path("bench.json")).read_text())
+        self.zerorun("bench", "synthetic:256x144:photo", "--operation", "encode", "--device", "cuda", "--batch", "3,8",
+                     "--no-peers", "--frames", "24", "--repetitions", "1", "--only", "zerorun-batch/*", "--json",
+                     "bench.json")
+        report = json.loads(self.read("bench.json"))
         rows = report["cases"][0]["rows"]
         self.assertEqual([row["at_once"] for row in rows], [3, 8])
         for row in rows:
@@ -101,11 +107,10 @@ class ProgramOnGpuTest(ProgramTest):
             self.assertIn("--batch 3,8", row["command"])
 
     def test_play_decodes_on_the_device_that_was_asked_for(self):
-        mjpeg = self.path("in.mjpeg")
-        self.encode(self.y4m, "-o", mjpeg)
+        self.encode(self.y4m, "-o", "in.mjpeg")
         reports = {}
         for device in ("cpu", "cuda", "cuda:0", "auto"):
-            done = self.zerorun("play", mjpeg, "--no-window", "--json", "--compare", self.y4m,
+            done = self.zerorun("play", "in.mjpeg", "--no-window", "--json", "--compare", self.y4m,
                                 "--device", device)
             reports[device] = json.loads(done.stdout)
             self.assertEqual(reports[device]["decoded"], 9)
@@ -116,10 +121,46 @@ class ProgramOnGpuTest(ProgramTest):
             self.assertTrue(reports[device]["device"].startswith("cuda:0 "), reports[device])
 
     def test_a_device_that_is_not_there(self):
-        for command, *more in (("encode", "-o", self.path("out.mjpeg")),
-                               ("decode", "-o", self.path("out.ppm")), ("play", "--no-window")):
+        for command, *more in (("encode", "-o", "out.mjpeg"), ("decode", "-o", "out.ppm"), ("play", "--no-window")):
             done = self.zerorun(command, self.y4m, *more, "--device", "cuda:99", code=5)
             self.assert_sentence(done, "there is no device 99")
+
+
+class ShardsOnGpuTest(ProgramTest):
+    def test_a_gpu_that_is_the_only_visible_one_is_number_0(self):
+        source, last = make_y4m("in.y4m", frames=2), str(len(gpus()) - 1)
+        done = self.zerorun("encode", source, "-o", "out.mjpeg", "--shard", "0/1", "--device", "cuda", "--progress", "json",
+                            env={**os.environ, "CUDA_VISIBLE_DEVICES": last, "SLURM_LOCALID": last})
+        self.assertIn('"cuda:0 ', done.stderr.decode().splitlines()[-1])
+
+    def make_input(self):
+        self.source, self.out = "in.y4m", "out.mjpeg"
+        subprocess.run([sys.executable, MAKE_INPUT, self.source, "640", "480", str(LONG_FRAMES)], check=True)
+
+    def end_amid_work(self, number, *options):
+        """Returns the exit code of a run that is sent the signal after some frames of its own."""
+        journal = pathlib.Path(self.out + ".shards", "000-of-001.journal")
+        before = journal.read_bytes().count(b"\n") if journal.exists() else 0
+        process = subprocess.Popen([PROGRAM, "encode", self.source, "-o", self.out, "--device", "cuda", *options],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while process.poll() is None:
+            if journal.exists() and journal.read_bytes().count(b"\n") > before + 40:
+                process.send_signal(number)
+                break
+            time.sleep(0.001)
+        text = process.communicate()[1].decode()
+        self.assertNotEqual(process.returncode, 0, "the run ended before the signal: " + text)
+        return process.returncode
+
+    def test_a_run_goes_on_after_signals(self):
+        self.make_input()
+        self.assertEqual(self.end_amid_work(signal.SIGKILL, "--resume"), -signal.SIGKILL)
+        self.assertEqual(self.end_amid_work(signal.SIGTERM, "--resume"), 75)
+        done = self.zerorun("encode", self.source, "-o", self.out, "--resume", "--device", "cuda")
+        self.assertIn(f"of {LONG_FRAMES} frames are there already", done.stderr.decode())
+        for device in ("cpu", "cuda"):
+            self.zerorun("encode", self.source, "-o", "one.mjpeg", "-y", "--device", device)
+            self.assertTrue(self.read("one.mjpeg") == self.read(self.out), device)
 
 
 class CudaSamplesTest(ProgramTest):
@@ -135,18 +176,16 @@ class CudaSamplesTest(ProgramTest):
         rgb[2::3] = bytes(x * y // 256 & 255 for y in range(height) for x in range(width))
         for frame in range(frames):
             rgb[0::3] = bytes((x + 10 * frame) & 255 for x in range(width)) * height
-            pathlib.Path(self.path(f"{frame:02}.ppm")).write_bytes(
-                b"P6\n%d %d\n255\n" % (width, height) + rgb)
-        self.encode(self.path("%02d.ppm"), "-o", self.path("want.mjpeg"))
-        self.sample("device_encode", self.path("out.mjpeg"))
-        self.assertEqual(pathlib.Path(self.path("out.mjpeg")).read_bytes(),
-                         pathlib.Path(self.path("want.mjpeg")).read_bytes())
+            self.write(f"{frame:02}.ppm", b"P6\n%d %d\n255\n" % (width, height) + rgb)
+        self.encode("%02d.ppm", "-o", "want.mjpeg")
+        self.sample("device_encode", "out.mjpeg")
+        self.assertEqual(self.read("out.mjpeg"), self.read("want.mjpeg"))
 
     def test_device_decode(self):
         photo = SAMPLES / "raccoon.jpg"
-        self.decode(photo, "-o", self.path("want.y4m"))
+        self.decode(photo, "-o", "want.y4m")
         size = self.info(photo)["jpeg"]
-        (frame,) = y4m_frames(pathlib.Path(self.path("want.y4m")).read_bytes())
+        (frame,) = y4m_frames(self.read("want.y4m"))
         luma = size["width"] * size["height"]
         chroma = (len(frame) - luma) // 2
         planes = [frame[:luma], frame[luma:luma + chroma], frame[luma + chroma:]]

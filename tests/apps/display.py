@@ -138,7 +138,7 @@ class VirtualDisplay:
             "getwindowgeometry", "--shell", window).split())
         subprocess.run([sys.executable, "-B", os.path.join(os.path.dirname(__file__), "drop.py"),
                         self.name, window, str(int(corner["X"]) + x), str(int(corner["Y"]) + y),
-                        *map(str, files)], check=True, timeout=300)
+                        *map(os.path.abspath, files)], check=True, timeout=300)
 
     def move_mouse(self, window, x, y):
         self.xdotool("mousemove", "--window", window, x, y)

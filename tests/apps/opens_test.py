@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 import ctypes
 import os
-import pathlib
 import re
 import struct
 import subprocess
@@ -50,11 +49,11 @@ class Opens:
 class OpensTest(ProgramTest):
     def setUp(self):
         super().setUp()
-        self.kinds = {"ppm": make_ppm(self.path("in.ppm"), frame=1)}
-        self.encode(self.kinds["ppm"], "-o", self.path("in.jpg"))
-        self.kinds["jpg"] = self.path("in.jpg")
+        self.kinds = {"ppm": make_ppm("in.ppm", frame=1)}
+        self.encode(self.kinds["ppm"], "-o", "in.jpg")
+        self.kinds["jpg"] = "in.jpg"
         for kind in ("png", "tiff", "bmp", "webp"):
-            path = self.path("in." + kind)
+            path = "in." + kind
             done = subprocess.run([PROGRAM, "decode", self.kinds["ppm"], "-o", path], capture_output=True)
             if done.returncode == 0:  # this build has its library
                 self.kinds[kind] = path
@@ -68,57 +67,54 @@ class OpensTest(ProgramTest):
         path = self.kinds["ppm"]
         opens = Opens(path)
         for _ in range(3):
-            pathlib.Path(path).read_bytes()
+            self.read(path)
         self.assertEqual(opens.count(), 3)
 
     def test_one_picture(self):
         for kind, path in self.kinds.items():
-            for command in (["encode", path, "-o", self.path("o.jpg"), "--device", "cpu", "-y"],
-                            ["encode", path, "-o", self.path("o.jpg"), "--device", "auto", "-y"],
-                            ["decode", path, "-o", self.path("o.ppm"), "--device", "cpu", "-y"],
-                            ["decode", path, "-o", self.path("o.y4m"), "--device", "cpu", "-y"],
-                            ["info", path],
+            for command in (["encode", path, "-o", "o.jpg", "--device", "cpu", "-y"],
+                            ["encode", path, "-o", "o.jpg", "--device", "auto", "-y"],
+                            ["decode", path, "-o", "o.ppm", "--device", "cpu", "-y"],
+                            ["decode", path, "-o", "o.y4m", "--device", "cpu", "-y"], ["info", path],
                             ["info", path, "--json"]):
                 # A PNM file is a stream of pictures, and is opened again to be read in another format.
-                again = kind == "ppm" and self.path("o.y4m") in command
+                again = kind == "ppm" and "o.y4m" in command
                 with self.subTest(kind=kind, command=command):
                     self.assertEqual(self.opens(path, *command), 2 if again else 1)
 
     def test_a_sequence(self):
         for frame in range(3):
-            make_ppm(self.path(f"{frame}.ppm"), frame=frame)
-        self.zerorun("decode", self.path("%d.ppm"), "-o", self.path("%d.png" if "png" in self.kinds else "%d.pgm"))
+            make_ppm(f"{frame}.ppm", frame=frame)
+        self.zerorun("decode", "%d.ppm", "-o", "%d.png" if "png" in self.kinds else "%d.pgm")
         for pattern in ("%d.ppm", "%d.png") if "png" in self.kinds else ("%d.ppm",):
             for frame in range(3):
-                path = self.path(pattern % (frame if pattern.endswith("ppm") else frame + 1))
+                path = pattern % (frame if pattern.endswith("ppm") else frame + 1)
                 with self.subTest(path=path):
-                    self.assertEqual(self.opens(path, "encode", self.path(pattern), "-o", self.path("o.mjpeg"), "-y"), 1)
+                    self.assertEqual(self.opens(path, "encode", pattern, "-o", "o.mjpeg", "-y"), 1)
 
     def test_a_named_pipe(self):
         for kind, path in self.kinds.items():
-            pipe = self.path("pipe." + kind)
+            pipe = "pipe." + kind
             os.mkfifo(pipe)
-            for command in (["encode", "-o", self.path("o.jpg")], ["decode", "-o", self.path("o.ppm")], ["info"]):
+            for command in (["encode", "-o", "o.jpg"], ["decode", "-o", "o.ppm"], ["info"]):
                 with self.subTest(kind=kind, command=command):
-                    data = pathlib.Path(path).read_bytes()
-                    writer = threading.Thread(target=lambda: pathlib.Path(pipe).write_bytes(data), daemon=True)
+                    data = self.read(path)
+                    writer = threading.Thread(target=lambda: self.write(pipe, data), daemon=True)
                     writer.start()
                     self.zerorun(command[0], pipe, *command[1:], *([] if command == ["info"] else ["-y"]), timeout=60)
                     writer.join()
                     if command[0] == "info":
                         continue
-                    got = pathlib.Path(command[2]).read_bytes()
+                    got = self.read(command[2])
                     self.zerorun(command[0], path, *command[1:], "-y")
-                    self.assertEqual(got, pathlib.Path(command[2]).read_bytes())
+                    self.assertEqual(got, self.read(command[2]))
 
 
 class StartTest(ProgramTest):
     def libraries(self, *arguments):
         """The libraries that a run opened, by the dynamic linker's own report."""
         report = self.dir / "report"
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, timeout=300,
-                              env={**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(report)})
-        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.zerorun(*arguments, env={**os.environ, "LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(report)})
         names = set()
         for file in self.dir.glob("report.*"):
             names |= set(re.findall(r"calling init: .*/([^/\n]+)\.so", file.read_text()))
@@ -133,30 +129,22 @@ class StartTest(ProgramTest):
         return names
 
     def test_what_needs_no_library_opens_none(self):
-        y4m = make_y4m(self.path("in.y4m"), frames=2)
-        for arguments in (["--version"], ["encode", "--help"],
-                          ["encode", y4m, "-o", self.path("out.mjpeg"), "--device", "cpu"],
-                          ["decode", self.path("out.mjpeg"), "-o", self.path("out.y4m"), "--device", "cpu"],
-                          ["info", self.path("out.mjpeg")],
-                          ["play", self.path("out.mjpeg"), "--no-window", "--device", "cpu"]):
+        y4m = make_y4m("in.y4m", frames=2)
+        for arguments in (["--version"], ["encode", "--help"], ["encode", y4m, "-o", "out.mjpeg", "--device", "cpu"],
+                          ["decode", "out.mjpeg", "-o", "out.y4m", "--device", "cpu"], ["info", "out.mjpeg"],
+                          ["play", "out.mjpeg", "--no-window", "--device", "cpu"]):
             with self.subTest(arguments=arguments[:1]):
                 names = self.assert_opens((), MEDIA + PICTURES + WINDOW, *arguments)
                 self.assertLess(len(names), 20, names)  # 8 of Debian 12; sanitizers bring more
 
     @needs_containers
     def test_a_container_opens_ffmpeg_alone(self):
-        y4m = make_y4m(self.path("in.y4m"), frames=2)
-        self.assert_opens(MEDIA, PICTURES + WINDOW, "encode", y4m, "-o", self.path("out.mov"), "--device", "cpu")
+        y4m = make_y4m("in.y4m", frames=2)
+        self.assert_opens(MEDIA, PICTURES + WINDOW, "encode", y4m, "-o", "out.mov", "--device", "cpu")
 
     @needs_opencv
-    def test_png_needs_libpng_alone(self):
-        ppm = pathlib.Path(make_ppm(self.path("in.ppm")))
-        self.assert_opens(("libpng16",), MEDIA + WINDOW, "decode", ppm, "-o", self.path("out.png"), "--device", "cpu")
-        names = self.assert_opens((), MEDIA + WINDOW, "encode", self.path("out.png"), "-o", self.path("out.jpg"),
-                                  "--device", "cpu")
-        self.assertFalse(names & set(PICTURES))
-
-    @needs_opencv
-    def test_a_picture_opens_opencv_alone(self):
-        ppm = pathlib.Path(make_ppm(self.path("in.ppm")))
-        self.assert_opens(PICTURES, MEDIA + WINDOW, "decode", ppm, "-o", self.path("out.tiff"), "--device", "cpu")
+    def test_pictures_open_what_reads_their_kind_alone(self):
+        for command, source, out, wanted, others in (
+                ("decode", make_ppm("in.ppm"), "out.png", ("libpng16",), ()), ("encode", "out.png", "out.jpg", (), PICTURES),
+                ("decode", "in.ppm", "out.tiff", PICTURES, ())):
+            self.assert_opens(wanted, MEDIA + WINDOW + others, command, source, "-o", out, "--device", "cpu")

@@ -21,34 +21,32 @@ class SamplesTest(ProgramTest):
         return done
 
     def test_encode_minimal(self):
-        y4m = make_y4m(self.path("in.y4m"), 65, 47, 3)
-        self.sample("encode_minimal", y4m, self.path("out"))
+        self.sample("encode_minimal", make_y4m("in.y4m", 65, 47, 3), "out")
         for number in (1, 2, 3):
-            jpeg = self.info(self.path(f"out{number}.jpg"))["jpeg"]
+            jpeg = self.info(f"out{number}.jpg")["jpeg"]
             self.assertEqual((jpeg["width"], jpeg["height"], jpeg["quality"]), (65, 47, 85))
-        self.sample("encode_minimal", self.path("absent.y4m"), self.path("out"), code=1)
+        self.sample("encode_minimal", "absent.y4m", "out", code=1)
         self.sample("encode_minimal", code=2)
 
     def test_encode_minimal_in_c(self):
-        self.sample("encode_minimal_c", self.path("out.jpg"))
-        jpeg = self.info(self.path("out.jpg"))["jpeg"]
+        self.sample("encode_minimal_c", "out.jpg")
+        jpeg = self.info("out.jpg")["jpeg"]
         self.assertEqual((jpeg["width"], jpeg["height"], jpeg["quality"]), (640, 480, 85))
-        self.sample("encode_minimal_c", self.path("no/folder.jpg"), code=1)
+        self.sample("encode_minimal_c", "no/folder.jpg", code=1)
         self.sample("encode_minimal_c", code=2)
 
     @needs_djpeg
     def test_decode_minimal(self):
         photo = str(SAMPLES / "raccoon.jpg")
-        self.sample("decode_minimal", photo, self.path("out.ppm"))
+        self.sample("decode_minimal", photo, "out.ppm")
         want = subprocess.run(["djpeg", "-dct", "int", "-ppm", photo], capture_output=True,
                               check=True).stdout
-        self.assertEqual(pathlib.Path(self.path("out.ppm")).read_bytes(), want)
-        self.sample("decode_minimal", __file__, self.path("no.ppm"), code=1)
+        self.assertEqual(self.read("out.ppm"), want)
+        self.sample("decode_minimal", __file__, "no.ppm", code=1)
 
     def test_pan_zoom_moves_smoothly(self):
-        self.sample("pan_zoom", self.path("%d.ppm"), "96x54", "40", str(SAMPLES / "raccoon.jpg"))
-        frames = [pathlib.Path(self.path(f"{n}.ppm")).read_bytes()[-3 * 96 * 54:]
-                  for n in range(1, 41)]
+        self.sample("pan_zoom", "%d.ppm", "96x54", "40", str(SAMPLES / "raccoon.jpg"))
+        frames = [self.read(f"{n}.ppm")[-3 * 96 * 54:] for n in range(1, 41)]
         self.assertEqual(len(set(frames)), 40)
         for before, after in zip(frames, frames[1:]):
             difference = sum(abs(a - b) for a, b in zip(before, after)) / len(before)
@@ -56,7 +54,7 @@ class SamplesTest(ProgramTest):
 
     @needs_containers
     def test_mux_mov_has_picture_and_sound(self):
-        movie = self.path("out.mov")
+        movie = "out.mov"
         self.sample("mux_mov", movie)
         streams = {s["codec_type"]: s for s in probe(movie)["streams"]}
         video, audio = streams["video"], streams["audio"]
@@ -67,22 +65,19 @@ class SamplesTest(ProgramTest):
         for stream in (video, audio):
             self.assertAlmostEqual(float(stream["duration"]), 10)
         ffmpeg("-xerror", "-i", movie, "-f", "null", "-")
-        self.sample("mux_mov", self.path("no/folder.mov"), code=1)
+        self.sample("mux_mov", "no/folder.mov", code=1)
         self.sample("mux_mov", code=2)
 
     @unittest.skipUnless((PROGRAMS / "opencv_camera").exists(), "no OpenCV videoio")
     @needs_ffmpeg
     def test_opencv_camera(self):
-        video = self.path("in.mkv")
         ffmpeg("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-c:v", "ffv1",
-               video)
+               "in.mkv")
         for limit, frames in ((), 50), (("7",), 7):
-            self.sample("opencv_camera", video, self.path("out.mjpeg"), *limit)
-            stream = pathlib.Path(self.path("out.mjpeg")).read_bytes()
-            self.assertEqual(stream.count(b"\xff\xd8\xff\xe0"), frames)
-            self.assertEqual(probe(self.path("out.mjpeg"))["streams"][0]["nb_read_frames"],
-                             str(frames))
-        self.sample("opencv_camera", self.path("absent.mkv"), self.path("out.mjpeg"), code=1)
+            self.sample("opencv_camera", "in.mkv", "out.mjpeg", *limit)
+            self.assertEqual(self.read("out.mjpeg").count(b"\xff\xd8\xff\xe0"), frames)
+            self.assertEqual(probe("out.mjpeg")["streams"][0]["nb_read_frames"], str(frames))
+        self.sample("opencv_camera", "absent.mkv", "out.mjpeg", code=1)
         self.sample("opencv_camera", code=2)
 
     def serve(self, *arguments):
@@ -109,15 +104,15 @@ class SamplesTest(ProgramTest):
     @unittest.skipUnless(shutil.which("chromium"), "no chromium")
     @needs_opencv
     def test_live_server_in_a_browser(self):
-        page = pathlib.Path(self.path("page.html"))
+        page = self.dir / "page.html"
         page.write_text(f'<body style="margin:0"><img src="{self.serve()}"></body>')
-        shot = self.path("shot.png")
+        shot = "shot.png"
         subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu",
                         f"--user-data-dir={self.path('profile')}", f"--screenshot={shot}",
                         "--window-size=640,360", "--virtual-time-budget=2000", page.as_uri()],
                        capture_output=True, check=True, timeout=120)
-        self.decode(shot, "-o", self.path("shot.ppm"))
-        pixels = pathlib.Path(self.path("shot.ppm")).read_bytes()[-3 * 640 * 360:]
+        self.decode(shot, "-o", "shot.ppm")
+        pixels = self.read("shot.ppm")[-3 * 640 * 360:]
         bar = sum(r > 220 and g > 220 and b < 80
                   for r, g, b in zip(pixels[0::3], pixels[1::3], pixels[2::3]))
         self.assertAlmostEqual(bar / (640 * 360), 0.25, delta=0.02)  # 40 of 160 columns

@@ -135,6 +135,16 @@ def ffmpeg(*arguments, **options):
     return done
 
 
+def md5_lines(text):
+    """The MD5 column of a framemd5 text."""
+    return [line.split()[-1] for line in text.decode().splitlines() if not line.startswith("#")]
+
+
+def stream_sums(path, stream="v", *options):
+    """The MD5 of each frame as FFmpeg decodes it; of each packet with -c copy."""
+    return md5_lines(ffmpeg("-i", path, "-map", "0:" + stream, *options, "-f", "framemd5", "-").stdout)
+
+
 def bytes_in(pipe):
     """What a pipe holds that nobody has read yet."""
     count = array.array("i", [0])
@@ -161,12 +171,23 @@ def threads_at_rest(pid):
 
 class ProgramTest(unittest.TestCase):
     def setUp(self):
+        """Names without a folder are those of files in a folder of the test."""
         folder = tempfile.TemporaryDirectory(prefix="zerorun-cli-")
         self.addCleanup(folder.cleanup)
         self.dir = pathlib.Path(folder.name)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.dir)
 
     def path(self, name):
         return str(self.dir / name)
+
+    def read(self, name):
+        return pathlib.Path(name).read_bytes()
+
+    def write(self, name, content):
+        """Bytes, or text as UTF-8; returns the name."""
+        pathlib.Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return name
 
     def wait_until(self, is_so, what=""):
         """Asks again and again. The time is not part of a test: it only ends one that hangs."""
@@ -188,12 +209,13 @@ class ProgramTest(unittest.TestCase):
     program = PROGRAM
 
     def zerorun(self, *arguments, code=0, **options):
-        """Runs the program and checks its exit code."""
+        """Runs the program and checks its exit code, unless that is None."""
         options.setdefault("timeout", 300)
-        program = PLAYER if arguments[:1] == ("play",) else self.program
-        done = subprocess.run([program, *map(str, arguments)], capture_output=True, **options)
+        program = PLAYER if arguments[:1] == ("play",) and self.program == PROGRAM else self.program
+        words = (word if isinstance(word, bytes) else str(word) for word in arguments)
+        done = subprocess.run([program, *words], capture_output=True, **options)
         if code is not None:
-            self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()}")
+            self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode(errors='replace')}")
         return done
 
     def encode(self, *arguments, code=0, **options):
@@ -215,5 +237,5 @@ class ProgramTest(unittest.TestCase):
             self.assertIn(word, lines[0])
 
     def assert_nothing_left(self, name):
-        self.assertFalse(os.path.exists(self.path(name)), name)
-        self.assertFalse(os.path.exists(self.path(name) + ".part"), name + ".part")
+        self.assertFalse(os.path.lexists(name), name)
+        self.assertFalse(os.path.lexists(name + ".part"), name + ".part")

@@ -1,15 +1,12 @@
 // Damaged streams and files on both backends (R1, R3, R4, R6, R7, R8).
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "tests/campaign/device_campaign.hpp"
 #include "tests/campaign/streams.hpp"
 #include "tests/cuda/decode/mutations.hpp"
-#include "tests/support/test_data.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -40,16 +37,13 @@ std::vector<MutationSource> all_sources() {
   return out;
 }
 
-struct Place {
-  const NamedStream* stream;
-  std::size_t at;
-};
-
-std::vector<Place> places_in(const std::vector<NamedStream>& streams) {
-  std::vector<Place> places;
-  for (const NamedStream& stream : streams)
-    for (std::size_t at = 0; at < stream.jpeg.size(); ++at) places.push_back({&stream, at});
-  return places;
+int planes_of(const DeviceRun& run, const Damage& damage, int group) {
+  NumberedWork work(run.plan(damage.steps, group));
+  return with_decoders(work, kMaxCampaignPixels, [&](DecoderPair& pair, auto step, Counts& counts) {
+    damage.each(step, [&](const std::string& name, const Bytes& jpeg) {
+      check(work, name, jpeg, pair.planes(jpeg), counts);
+    });
+  });
 }
 
 }  // namespace
@@ -66,51 +60,22 @@ int mutated_streams(const DeviceRun& run, std::int64_t count, std::int64_t first
   });
 }
 
-int changed_bytes(const DeviceRun& run) {
-  const std::vector<NamedStream> streams = tiny_streams();
-  const std::vector<Place> places = places_in(streams);
-  NumberedWork work(run.plan(std::ssize(places)));
-  return with_decoders(work, kMaxCampaignPixels, [&](DecoderPair& pair, auto step, Counts& counts) {
-    const Place& place = places[static_cast<std::size_t>(step)];
-    Bytes jpeg = place.stream->jpeg;
-    for (int add = 1; add < 256; ++add) {
-      jpeg[place.at] =
-          static_cast<std::byte>(std::to_integer<int>(place.stream->jpeg[place.at]) + add);
-      check(work,
-            place.stream->name + ", byte " + std::to_string(place.at) + " plus " +
-                std::to_string(add),
-            jpeg, pair.planes(jpeg), counts);
-    }
-  });
-}
+int changed_bytes(const DeviceRun& run) { return planes_of(run, changed_bytes(), 1); }
 
-int cut_streams(const DeviceRun& run) {
-  const std::vector<NamedStream> streams = forty_streams();
-  const std::vector<Place> places = places_in(streams);
-  NumberedWork work(run.plan(std::ssize(places), 64));
-  return with_decoders(work, kMaxCampaignPixels, [&](DecoderPair& pair, auto step, Counts& counts) {
-    const auto& [stream, size] = places[static_cast<std::size_t>(step)];
-    const Bytes jpeg(stream->jpeg.begin(),
-                     stream->jpeg.begin() + static_cast<std::ptrdiff_t>(size));
-    check(work, stream->name + ", first " + std::to_string(size) + " bytes", jpeg,
-          pair.planes(jpeg), counts);
-  });
-}
+int cut_streams(const DeviceRun& run) { return planes_of(run, prefixes(), 64); }
 
 int files_of(const DeviceRun& run, const Folders& folders) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& folder : folders)
-    std::ranges::copy(files_below(folder), std::back_inserter(files));
-  NumberedWork work(run.plan(std::ssize(files)));
+  const Damage files = files_in(folders);
+  NumberedWork work(run.plan(files.steps));
   return with_decoders(work, StreamLimits{}.max_pixels,
                        [&](DecoderPair& pair, auto step, Counts& counts) {
-                         const auto& file = files[static_cast<std::size_t>(step)];
-                         const Bytes jpeg = read_file(file);
-                         Compared both = pair.planes(jpeg);
-                         both.difference += pair.coefficients(jpeg).difference;
-                         both.difference += pair.frame(jpeg, PixelFormat::rgb24).difference;
-                         both.difference += pair.frame(jpeg, PixelFormat::yuv420p).difference;
-                         check(work, file.string(), jpeg, both, counts);
+                         files.each(step, [&](const std::string& name, const Bytes& jpeg) {
+                           Compared both = pair.planes(jpeg);
+                           both.difference += pair.coefficients(jpeg).difference;
+                           both.difference += pair.frame(jpeg, PixelFormat::rgb24).difference;
+                           both.difference += pair.frame(jpeg, PixelFormat::yuv420p).difference;
+                           check(work, name, jpeg, both, counts);
+                         });
                        });
 }
 

@@ -38,28 +38,6 @@ bool all_equal(const std::vector<T>& a, const std::vector<T>& b, Equal equal) {
 
 }  // namespace
 
-void Tally::add(Verdict verdict) noexcept {
-  switch (verdict) {
-    case Verdict::refused:
-      ++refused;
-      break;
-    case Verdict::damaged:
-      ++damaged;
-      break;
-    case Verdict::exact:
-      ++exact;
-      break;
-    case Verdict::wrong:
-      ++wrong;
-      break;
-  }
-}
-
-std::string Tally::text() const {
-  return std::to_string(refused) + " refused, " + std::to_string(damaged) + " named damaged, " +
-         std::to_string(exact) + " exact, " + std::to_string(wrong) + " wrong";
-}
-
 Judge::Judge(std::int64_t max_pixels) : decoder_(make_decoder(max_pixels)) {}
 
 Verdict Judge::because(Verdict verdict, std::string reason) {
@@ -67,7 +45,17 @@ Verdict Judge::because(Verdict verdict, std::string reason) {
   return verdict;
 }
 
-Verdict Judge::judge(std::span<const std::byte> jpeg) {
+Verdict Judge::judge(std::span<const std::byte> jpeg, Counts& counts, bool is_cut) {
+  Verdict verdict = verdict_of(jpeg, counts);
+  if (is_cut && verdict == Verdict::exact) verdict = wrong("nothing is named as missing");
+  ++(verdict == Verdict::refused   ? counts.refused
+     : verdict == Verdict::damaged ? counts.damaged
+     : verdict == Verdict::exact   ? counts.clean
+                                   : counts.different);
+  return verdict;
+}
+
+Verdict Judge::verdict_of(std::span<const std::byte> jpeg, Counts& counts) {
   const PageEndBuffer input(jpeg);
   const double begin = process_seconds();
   const auto report = decoder_.decode_planes(input.bytes(), our_planes_);
@@ -76,8 +64,10 @@ Verdict Judge::judge(std::span<const std::byte> jpeg) {
     return report.status().message().empty() ? wrong("an error without a sentence")
                                              : because(Verdict::refused, report.status().message());
   if (report->bytes_consumed > jpeg.size()) return wrong("more is consumed than there is");
-  if (!report->first_problem.is_ok())
+  if (!report->first_problem.is_ok()) {
+    counts.concealed += report->is_concealed() ? 1 : 0;
     return because(Verdict::damaged, report->first_problem.message());
+  }
   if (report->is_concealed()) return wrong("concealed, and no problem is named");
   return compare(input.bytes());
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/campaign/numbered_work.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::test {
@@ -20,22 +21,14 @@ enum class Verdict {
   wrong,    ///< none of these: a finding
 };
 
-/// What came out of many streams.
-struct Tally {
-  std::int64_t refused = 0, damaged = 0, exact = 0, wrong = 0;
-  std::int64_t all() const noexcept { return refused + damaged + exact + wrong; }
-  void add(Verdict verdict) noexcept;
-  /// "12 refused, 30 named damaged, 5 exact, 0 wrong"
-  std::string text() const;
-};
-
 /// Decodes streams with zerorun's CPU backend and with libjpeg-turbo, and compares.
 class Judge {
  public:
   /// Larger images are refused, so that a changed size does not make a campaign slow.
   explicit Judge(std::int64_t max_pixels);
 
-  Verdict judge(std::span<const std::byte> jpeg);
+  /// Adds the verdict to `counts`. To call a stream good whose end is missing (`is_cut`) is wrong.
+  Verdict judge(std::span<const std::byte> jpeg, Counts& counts, bool is_cut);
   /// Why the last verdict was not `exact`.
   const std::string& reason() const noexcept { return reason_; }
   /// Processor time of zerorun's decoder for the last stream.
@@ -46,6 +39,7 @@ class Judge {
   bool same_samples() const;
 
  private:
+  Verdict verdict_of(std::span<const std::byte> jpeg, Counts& counts);
   Verdict compare(std::span<const std::byte> jpeg);
   Verdict because(Verdict verdict, std::string reason);
   Verdict wrong(std::string reason) { return because(Verdict::wrong, std::move(reason)); }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string>
+#include <iterator>
+#include <utility>
 
+#include "tests/support/test_data.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/encoder.hpp"
 
@@ -28,6 +30,20 @@ void add_odd_ones(std::vector<NamedStream>& out) {
   options.restart_mcus = 1;
   options.scans = {{0}, {1}, {2}};
   out.push_back({"three scans with restarts", libjpeg_sample(25, 17, Subsampling::s420, options)});
+}
+
+/// A step for each byte of the streams.
+template <typename Each>
+Damage of_places(std::vector<NamedStream> streams, const Each& each) {
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // stream, byte
+  for (std::size_t i = 0; i < streams.size(); ++i)
+    for (std::size_t at = 0; at < streams[i].jpeg.size(); ++at) places.emplace_back(i, at);
+  const std::int64_t count = std::ssize(places);
+  return {count, [streams = std::move(streams), places = std::move(places), each](
+                     std::int64_t step, const Check& check) {
+            const auto& [stream, at] = places[static_cast<std::size_t>(step)];
+            each(streams[stream], at, check);
+          }};
 }
 
 }  // namespace
@@ -65,6 +81,36 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
   }
   std::ranges::sort(files);
   return files;
+}
+
+Damage changed_bytes() {
+  return of_places(tiny_streams(), [](const NamedStream& stream, std::size_t at,
+                                      const Check& check) {
+    Bytes jpeg = stream.jpeg;
+    for (int add = 1; add < 256; ++add) {
+      jpeg[at] = static_cast<std::byte>(std::to_integer<int>(stream.jpeg[at]) + add);
+      check(stream.name + ", byte " + std::to_string(at) + " plus " + std::to_string(add), jpeg);
+    }
+  });
+}
+
+Damage prefixes() {
+  return of_places(
+      forty_streams(), [](const NamedStream& stream, std::size_t at, const Check& check) {
+        check(stream.name + ", first " + std::to_string(at) + " bytes",
+              Bytes(stream.jpeg.begin(), stream.jpeg.begin() + static_cast<std::ptrdiff_t>(at)));
+      });
+}
+
+Damage files_in(const std::vector<std::filesystem::path>& folders) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& folder : folders)
+    std::ranges::copy(files_below(folder), std::back_inserter(files));
+  const std::int64_t count = std::ssize(files);
+  return {count, [files = std::move(files)](std::int64_t step, const Check& check) {
+            const auto& file = files[static_cast<std::size_t>(step)];
+            check(file.string(), read_file(file));
+          }};
 }
 
 }  // namespace zerorun::test

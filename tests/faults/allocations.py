@@ -6,15 +6,12 @@
 #                  [--only WORD]
 #
 # SPDX-License-Identifier: MIT
-import argparse
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
-from faults import make_y4m, require, run_cases
+from faults import make_y4m, require, run_all
 
 
 def pipeline(caps, *settings):
@@ -81,7 +78,7 @@ class Command:
 
 class Bench:
     def __init__(self, options, folder):
-        self.folder, self.fail_new = pathlib.Path(folder), os.path.abspath(options.fail_new)
+        self.folder, self.fail_new = folder, os.path.abspath(options.fail_new)
         self.plugin = os.path.abspath(options.plugin) if options.plugin else ""
         self.pipelines = os.path.abspath(options.pipelines) if options.pipelines else ""
         program = os.path.abspath(options.program)
@@ -104,25 +101,13 @@ class Bench:
 
     def cases(self, only):
         for name, (words, output) in self.words.items():
-            if not only or only in name:
+            if only in name:
                 yield Command(self, name, words, output)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--plugin", default="")
-    parser.add_argument("--pipelines", default="")
-    parser.add_argument("--fail-new", required=True)
-    parser.add_argument("--sample", type=int, default=0)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--state", default="")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="zerorun-memory-", dir=fast) as folder:
-        return run_cases(Bench(options, folder).cases(options.only), options)
+def cases(options, folder):
+    return Bench(options, folder).cases(options.only)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_all(cases, "fail-new", optional=("plugin", "pipelines")))

@@ -62,7 +62,7 @@ class Bench:
     """Inputs, cases, and the runs of one program."""
 
     def __init__(self, program, interposer, folder):
-        self.program, self.interposer, self.folder = program, interposer, pathlib.Path(folder)
+        self.program, self.interposer, self.folder = program, interposer, folder
         self.inputs = self.folder / "in"
         self.inputs.mkdir()
         self.lists = {}  # of the frames in files that were seen before, by their contents
@@ -295,24 +295,25 @@ def run_cases(cases, options):
     return 1 if wrong or not done else 0 if is_complete else 3
 
 
-def parse():
+def run_all(make_cases, *required, optional=()):
+    """Reads the options, and runs the cases that make_cases(options, folder) makes in a folder of their own."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--interposer", required=True)
+    for name in ("program", *required):
+        parser.add_argument("--" + name, required=True)
+    for name in ("state", "only", *optional):
+        parser.add_argument("--" + name, default="")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--state", default="")
-    parser.add_argument("--only", default="")
-    return parser.parse_args()
-
-
-def main():
-    options = parse()
+    options = parser.parse_args()
     fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="zerorun-faults-", dir=fast) as folder:
-        bench = Bench(os.path.abspath(options.program), os.path.abspath(options.interposer), folder)
-        return run_cases((Judge(bench, case) for case in bench.cases if options.only in case.name), options)
+        return run_cases(make_cases(options, pathlib.Path(folder)), options)
+
+
+def cases(options, folder):
+    bench = Bench(os.path.abspath(options.program), os.path.abspath(options.interposer), folder)
+    return (Judge(bench, case) for case in bench.cases if options.only in case.name)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_all(cases, "interposer"))

@@ -33,9 +33,8 @@ Decoded describe(GstHarness* harness, GstBuffer* buffer) {
 }
 
 Decoded decode_one(const std::string& launch, const Bytes& jpeg) {
-  const Owned<GstHarness> harness = make_harness(launch);
-  gst_harness_set_src_caps_str(harness.get(), kFramed);
-  const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), to_buffer(jpeg).release()));
+  const Owned<GstHarness> harness = make_harness(launch, kFramed);
+  const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(jpeg));
   EXPECT_TRUE(out);
   return out ? describe(harness.get(), out.get()) : Decoded{};
 }
@@ -125,11 +124,10 @@ TEST(GstDecoder, DownstreamMayWantAnotherFormat) {
 }
 
 TEST(GstDecoder, SizesMayChange) {
-  const Owned<GstHarness> harness = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(harness.get(), kFramed);
+  const Owned<GstHarness> harness = make_harness(kDecoder, kFramed);
   for (const auto& [width, height] : {std::pair{40, 30}, {64, 64}, {64, 64}, {9, 100}}) {
     const Bytes jpeg = libjpeg_sample(width, height, Subsampling::s420);
-    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), to_buffer(jpeg).release()));
+    const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(jpeg));
     ASSERT_TRUE(out);
     EXPECT_EQ(describe(harness.get(), out.get()).samples, decode(jpeg, PixelFormat::yuv420p));
   }
@@ -160,8 +158,7 @@ TEST(GstDecoder, UnframedBytesAreCutIntoImages) {
     stream.insert(stream.end(), static_cast<std::size_t>(n), std::byte{0x20});
   }
   for (const std::size_t piece : {1U, 2U, 3U, 7U, 1000U, 1000000U}) {
-    const Owned<GstHarness> harness = make_harness(kDecoder);
-    gst_harness_set_src_caps_str(harness.get(), kUnframed);
+    const Owned<GstHarness> harness = make_harness(kDecoder, kUnframed);
     for (std::size_t at = 0; at < stream.size(); at += piece) {
       const std::size_t end = std::min(at + piece, stream.size());
       const Bytes part(stream.begin() + static_cast<std::ptrdiff_t>(at),
@@ -183,8 +180,7 @@ TEST(GstDecoder, AnImageThatIsCutShortIsShown) {
   Bytes stream = part;
   stream.insert(stream.end(), whole.begin(), whole.end());
   stream.insert(stream.end(), part.begin(), part.end());
-  const Owned<GstHarness> harness = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(harness.get(), kUnframed);
+  const Owned<GstHarness> harness = make_harness(kDecoder, kUnframed);
   ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(stream).release()), GST_FLOW_OK);
   gst_harness_push_event(harness.get(), gst_event_new_eos());
   ASSERT_EQ(gst_harness_buffers_received(harness.get()), 3U);
@@ -202,8 +198,7 @@ TEST(GstDecoder, DamagedFramesMayBeDiscarded) {
   const Bytes whole = libjpeg_sample(64, 64, Subsampling::s420);
   const Bytes part(whole.begin(), whole.end() - 300);
   const Owned<GstHarness> harness =
-      make_harness("zerorundec device=cpu discard-corrupted-frames=true");
-  gst_harness_set_src_caps_str(harness.get(), kFramed);
+      make_harness("zerorundec device=cpu discard-corrupted-frames=true", kFramed);
   for (const Bytes& jpeg : {part, whole, part})
     ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
   EXPECT_EQ(gst_harness_buffers_received(harness.get()), 1U);
@@ -215,16 +210,14 @@ TEST(GstDecoder, AFrameWithoutAUsableHeaderIsDroppedUpToMaxErrors) {
   LibjpegOptions options;
   options.arithmetic = true;
   arithmetic = libjpeg_sample(32, 32, Subsampling::s420, options);
-  const Owned<GstHarness> tolerant = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(tolerant.get(), kFramed);
+  const Owned<GstHarness> tolerant = make_harness(kDecoder, kFramed);
   for (const Bytes& jpeg : {bad, good, bad, bad, arithmetic, good})
     ASSERT_EQ(gst_harness_push(tolerant.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
   EXPECT_EQ(gst_harness_buffers_received(tolerant.get()), 2U);
   const Owned<GstElement> decoder(gst_harness_find_element(tolerant.get(), "zerorundec"));
   EXPECT_EQ(statistic(decoder.get(), "errors"), 4U);
 
-  const Owned<GstHarness> strict = make_harness("zerorundec device=cpu max-errors=1");
-  gst_harness_set_src_caps_str(strict.get(), kFramed);
+  const Owned<GstHarness> strict = make_harness("zerorundec device=cpu max-errors=1", kFramed);
   EXPECT_EQ(gst_harness_push(strict.get(), to_buffer(bad).release()), GST_FLOW_OK);
   EXPECT_EQ(gst_harness_push(strict.get(), to_buffer(bad).release()), GST_FLOW_ERROR);
 }
@@ -233,11 +226,9 @@ TEST(GstDecoder, AStreamOfAnotherProcessStopsAtOnce) {
   LibjpegOptions options;
   options.arithmetic = true;
   const Bytes arithmetic = libjpeg_sample(32, 32, Subsampling::s420, options);
-  const Owned<GstHarness> harness = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(harness.get(), kFramed);
+  const Owned<GstHarness> harness = make_harness(kDecoder, kFramed);
   EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(arithmetic).release()), GST_FLOW_ERROR);
-  const Owned<GstHarness> by_caps = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(by_caps.get(), "image/jpeg, parsed=true, sof-marker=9");
+  const Owned<GstHarness> by_caps = make_harness(kDecoder, "image/jpeg, parsed=true, sof-marker=9");
   EXPECT_EQ(gst_harness_push(by_caps.get(), to_buffer(arithmetic).release()),
             GST_FLOW_NOT_NEGOTIATED);
 }
@@ -245,9 +236,9 @@ TEST(GstDecoder, AStreamOfAnotherProcessStopsAtOnce) {
 TEST(GstDecoder, LargerImagesThanAllowedAreDropped) {
   const Bytes jpeg = libjpeg_sample(32, 32, Subsampling::s420);
   for (const bool fits : {false, true}) {
-    const Owned<GstHarness> harness = make_harness("zerorundec device=cpu max-pixels=" +
-                                                   std::to_string(fits ? 32 * 32 : 32 * 32 - 1));
-    gst_harness_set_src_caps_str(harness.get(), kFramed);
+    const Owned<GstHarness> harness = make_harness(
+        "zerorundec device=cpu max-pixels=" + std::to_string(fits ? 32 * 32 : 32 * 32 - 1),
+        kFramed);
     ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(jpeg).release()), GST_FLOW_OK);
     EXPECT_EQ(gst_harness_buffers_received(harness.get()), fits ? 1U : 0U);
   }
@@ -255,17 +246,12 @@ TEST(GstDecoder, LargerImagesThanAllowedAreDropped) {
 
 TEST(GstDecoder, AFlushForgetsHalfAnImage) {
   const Bytes jpeg = libjpeg_sample(64, 64, Subsampling::s420);
-  const Owned<GstHarness> harness = make_harness(kDecoder);
-  gst_harness_set_src_caps_str(harness.get(), kUnframed);
+  const Owned<GstHarness> harness = make_harness(kDecoder, kUnframed);
   for (int round = 0; round < 3; ++round) {
     const Bytes half(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(jpeg.size() / 2));
     ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(half).release()), GST_FLOW_OK);
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
-    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), to_buffer(jpeg).release()));
+    flush(harness.get());
+    const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(jpeg));
     ASSERT_TRUE(out);
     EXPECT_EQ(describe(harness.get(), out.get()).samples, decode(jpeg, PixelFormat::yuv420p));
   }
@@ -274,8 +260,7 @@ TEST(GstDecoder, AFlushForgetsHalfAnImage) {
 TEST(GstDecoder, TimesAreKept) {
   const Bytes jpeg = libjpeg_sample(64, 64, Subsampling::s420);
   for (const char* caps : {kFramed, kUnframed}) {
-    const Owned<GstHarness> harness = make_harness(kDecoder);
-    gst_harness_set_src_caps_str(harness.get(), caps);
+    const Owned<GstHarness> harness = make_harness(kDecoder, caps);
     for (GstClockTime n = 0; n < 5; ++n) {
       Owned<GstBuffer> buffer = to_buffer(jpeg);
       GST_BUFFER_PTS(buffer.get()) = n * 100 * GST_MSECOND;

@@ -13,10 +13,8 @@ namespace {
 constexpr const char* kEncoder = "zerorunenc device=cpu";
 
 Bytes encode_one(const std::string& launch, const TestFrame& frame, const std::string& caps) {
-  const Owned<GstHarness> harness = make_harness(launch);
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
-  const Owned<GstBuffer> out(
-      gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
+  const Owned<GstHarness> harness = make_harness(launch, caps);
+  const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(frame, caps));
   EXPECT_TRUE(out) << caps;
   return out ? bytes_of(out.get()) : Bytes{};
 }
@@ -29,8 +27,7 @@ TEST(GstEncoder, EveryFormatAndSmallSizeGivesTheBytesOfTheLibrary) {
       const std::string caps =
           raw_caps(name.gst, width, height, is_rgb(name.zerorun) ? "sRGB" : "1:4:0:0");
       gst_harness_set_src_caps_str(harness.get(), caps.c_str());
-      const Owned<GstBuffer> out(
-          gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
+      const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(frame, caps));
       ASSERT_TRUE(out) << caps;
       ASSERT_EQ(bytes_of(out.get()), encoded_on_cpu(frame.view())) << caps;
     };
@@ -73,8 +70,7 @@ TEST(GstEncoder, AnyStridesAndOffsetsOfTheVideoMetaAreRead) {
     gst_video_frame_unmap(&to);
     gst_video_frame_unmap(&from);
 
-    const Owned<GstHarness> harness = make_harness(kEncoder);
-    gst_harness_set_src_caps_str(harness.get(), text.c_str());
+    const Owned<GstHarness> harness = make_harness(kEncoder, text);
     const Owned<GstBuffer> out(gst_harness_push_and_pull(harness.get(), buffer));
     ASSERT_TRUE(out);
     EXPECT_EQ(bytes_of(out.get()), encoded_on_cpu(frame.view())) << name.gst;
@@ -127,18 +123,16 @@ TEST(GstEncoder, TheMatrixOfHighDefinitionBecomesThatOfJpeg) {
 }
 
 TEST(GstEncoder, LimitedRangeRgbIsRefused) {
-  const Owned<GstHarness> harness = make_harness(kEncoder);
   const std::string caps = raw_caps("RGB", 8, 8, "2:1:7:1");
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness = make_harness(kEncoder, caps);
   const TestFrame frame(PixelFormat::rgb24, 8, 8);
   EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(frame, caps).release()),
             GST_FLOW_NOT_NEGOTIATED);
 }
 
 TEST(GstEncoder, QualityChangesWithTheNextFrame) {
-  const Owned<GstHarness> harness = make_harness(kEncoder);
   const std::string caps = raw_caps("I420", 64, 48);
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness = make_harness(kEncoder, caps);
   const Owned<GstElement> encoder(gst_harness_find_element(harness.get(), "zerorunenc"));
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 64, 48, 14);
   const int qualities[] = {90, 20, 100, 1, 75};
@@ -209,68 +203,29 @@ TEST(GstEncoder, SizesReachTheStream) {
             encoded_on_cpu(frame.view(), params));
 }
 
-/// A harness whose errors can be read.
-class ErrorHarness {
- public:
-  ErrorHarness(const std::string& launch, const std::string& caps)
-      : harness_(make_harness(launch)), bus_(gst_bus_new()) {
-    gst_element_set_bus(harness_->element, bus_);
-    gst_harness_set_src_caps_str(harness_.get(), caps.c_str());
-  }
-  ~ErrorHarness() {
-    gst_element_set_bus(harness_->element, nullptr);
-    gst_object_unref(bus_);
-  }
-  ErrorHarness(const ErrorHarness&) = delete;
-  ErrorHarness& operator=(const ErrorHarness&) = delete;
-
-  GstHarness* get() const { return harness_.get(); }
-  /// Those that came since the last call.
-  std::vector<std::string> errors() const {
-    std::vector<std::string> texts;
-    while (GstMessage* const message = gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR)) {
-      GError* error = nullptr;
-      gst_message_parse_error(message, &error, nullptr);
-      texts.push_back(error->message);
-      g_error_free(error);
-      gst_message_unref(message);
-    }
-    return texts;
-  }
-
- private:
-  Owned<GstHarness> harness_;
-  GstBus* bus_;
-};
-
 TEST(GstEncoder, AnErrorOfFramesInFlightIsToldOnce) {
   const TestFrame frame = make_frame(Content::noise, PixelFormat::yuv420p, 640, 480, 15);
   const std::string caps = raw_caps("I420", 640, 480);
-  const ErrorHarness harness("zerorunenc device=cpu depth=8 bitrate=1000", caps);
+  const ToldHarness harness("zerorunenc device=cpu depth=8 bitrate=1000", caps);
   for (int round = 0; round < 2; ++round) {
     for (int n = 0; n < 8; ++n)
       if (gst_harness_push(harness.get(), to_buffer(frame, caps).release()) != GST_FLOW_OK) break;
     gst_harness_push_event(harness.get(), gst_event_new_eos());  // waits for all
-    EXPECT_EQ(harness.errors().size(), 1U) << round;
+    EXPECT_EQ(harness.told(GST_MESSAGE_ERROR).size(), 1U) << round;
     // After a flush there may be another one.
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    flush(harness.get());
   }
 }
 
 TEST(GstEncoder, TheBitrateChangesWhilePlaying) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 320, 240, 15);
   const std::string caps = raw_caps("I420", 320, 240);
-  const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=1 bitrate=2400000");
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness =
+      make_harness("zerorunenc device=cpu depth=1 bitrate=2400000", caps);
   const Owned<GstElement> encoder(gst_harness_find_element(harness.get(), "zerorunenc"));
   ASSERT_TRUE(encoder);
   const auto size_of_next = [&] {
-    const Owned<GstBuffer> out(
-        gst_harness_push_and_pull(harness.get(), to_buffer(frame, caps).release()));
+    const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(frame, caps));
     return out ? gst_buffer_get_size(out.get()) : 0;
   };
   EXPECT_NEAR(static_cast<double>(size_of_next()), 12000, 60);
@@ -300,8 +255,7 @@ TEST(GstEncoder, CapsSayWhatTheStreamIs) {
     const std::string in = raw_caps(format.gst, 34, 18, colorimetry);
     gst_harness_set_src_caps_str(harness.get(), in.c_str());
     const TestFrame frame = make_frame(Content::flat, format.zerorun, 34, 18, 1);
-    const Owned<GstBuffer> out(
-        gst_harness_push_and_pull(harness.get(), to_buffer(frame, in).release()));
+    const Owned<GstBuffer> out = pull_after(harness.get(), to_buffer(frame, in));
     EXPECT_TRUE(out);
     return Owned<GstCaps>(gst_pad_get_current_caps(harness->sinkpad));
   };
@@ -327,8 +281,8 @@ TEST(GstEncoder, CapsSayWhatTheStreamIs) {
 }
 
 TEST(GstEncoder, BuffersForTheFramesInFlightAreAskedFor) {
-  const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=6");
-  gst_harness_set_src_caps_str(harness.get(), raw_caps("I420", 64, 48).c_str());
+  const Owned<GstHarness> harness =
+      make_harness("zerorunenc device=cpu depth=6", raw_caps("I420", 64, 48));
   const Owned<GstCaps> caps(gst_caps_from_string(raw_caps("I420", 64, 48).c_str()));
   GstQuery* query = gst_query_new_allocation(caps.get(), TRUE);
   ASSERT_TRUE(gst_pad_peer_query(harness->srcpad, query));
@@ -346,11 +300,10 @@ TEST(GstEncoder, BuffersForTheFramesInFlightAreAskedFor) {
 
 TEST(GstEncoder, LatencyIsThatOfTheLanes) {
   const auto latency = [](const char* launch) {
-    const Owned<GstHarness> harness = make_harness(launch);
-    gst_harness_set_src_caps_str(harness.get(), raw_caps("I420", 64, 48).c_str());
+    const Owned<GstHarness> harness = make_harness(launch, raw_caps("I420", 64, 48));
     const TestFrame frame(PixelFormat::yuv420p, 64, 48);
-    const Owned<GstBuffer> out(gst_harness_push_and_pull(
-        harness.get(), to_buffer(frame, raw_caps("I420", 64, 48)).release()));
+    const Owned<GstBuffer> out =
+        pull_after(harness.get(), to_buffer(frame, raw_caps("I420", 64, 48)));
     return gst_harness_query_latency(harness.get());
   };
   EXPECT_EQ(latency("zerorunenc device=cpu depth=1"), 0U);

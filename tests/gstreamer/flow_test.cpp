@@ -17,9 +17,8 @@ void push_frame(GstHarness* harness, const TestFrame& frame, const std::string& 
 }
 
 TEST(GstFlow, FramesComeInOrderWithTheirTimesAsSyncPoints) {
-  const Owned<GstHarness> harness = make_harness(kEncoder);
   const std::string caps = raw_caps("I420", 80, 60);
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness = make_harness(kEncoder, caps);
   constexpr int kFrames = 40;
   for (int n = 0; n < kFrames; ++n) {
     // Large and small frames alternate, so that lanes finish out of order.
@@ -86,9 +85,8 @@ TEST(GstFlow, NewCapsComeBetweenTheFramesThatTheyBelongTo) {
 }
 
 TEST(GstFlow, TheEndWaitsForEveryFrame) {
-  const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=64");
   const std::string caps = raw_caps("I420", 320, 240);
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=64", caps);
   const TestFrame frame = make_frame(Content::extreme, PixelFormat::yuv420p, 320, 240, 3);
   for (int n = 0; n < 30; ++n) push_frame(harness.get(), frame, caps, GST_CLOCK_TIME_NONE);
   ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_eos()));
@@ -102,9 +100,8 @@ TEST(GstFlow, TheEndWaitsForEveryFrame) {
 }
 
 TEST(GstFlow, AFlushDropsWhatIsInFlightAndTheStreamGoesOn) {
-  const Owned<GstHarness> harness = make_harness(kEncoder);
   const std::string caps = raw_caps("I420", 320, 240);
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness = make_harness(kEncoder, caps);
   const TestFrame before = make_frame(Content::extreme, PixelFormat::yuv420p, 320, 240, 4);
   const TestFrame after = make_frame(Content::gradient, PixelFormat::yuv420p, 320, 240, 5);
   for (int round = 0; round < 10; ++round) {
@@ -127,18 +124,16 @@ TEST(GstFlow, AFlushDropsWhatIsInFlightAndTheStreamGoesOn) {
 
 TEST(GstFlow, AStopInTheMiddleIsSafe) {
   for (int round = 0; round < 20; ++round) {
-    const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=64");
     const std::string caps = raw_caps("I420", 320, 240);
-    gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+    const Owned<GstHarness> harness = make_harness("zerorunenc device=cpu depth=64", caps);
     const TestFrame frame = make_frame(Content::extreme, PixelFormat::yuv420p, 320, 240, 6);
     for (int n = 0; n < round; ++n) push_frame(harness.get(), frame, caps, GST_CLOCK_TIME_NONE);
   }
 }
 
 TEST(GstFlow, AForcedKeyUnitIsAnswered) {
-  const Owned<GstHarness> harness = make_harness(kEncoder);
   const std::string caps = raw_caps("I420", 16, 16);
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  const Owned<GstHarness> harness = make_harness(kEncoder, caps);
   ASSERT_TRUE(gst_harness_push_event(
       harness.get(), gst_video_event_new_downstream_force_key_unit(0, 0, 0, FALSE, 1)));
   push_frame(harness.get(), TestFrame(PixelFormat::yuv420p, 16, 16), caps, 0);

@@ -1,9 +1,7 @@
-// Whole pipelines: files, live sources, seeks, and GStreamer's own JPEG elements.
+// Whole pipelines: files, live sources, seeks, RTP, and GStreamer's own JPEG elements.
 // SPDX-License-Identifier: MIT
 #include <atomic>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "tests/gstreamer/support.hpp"
 
@@ -14,25 +12,6 @@ namespace {
   if (!has_elements({__VA_ARGS__}))                      \
   GTEST_SKIP() << "gstreamer1.0-plugins-base, -good or " \
                   "-libav is missing"
-
-/// A file name; the destructor removes the file.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::string& ending)
-      : path_(std::filesystem::temp_directory_path() /
-              ("zerorun-gst-" + std::to_string(g_random_int()) + ending)) {}
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() { std::filesystem::remove(path_); }
-  std::string name() const { return path_.string(); }
-  std::string content() const {
-    std::ifstream in(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string source(int frames, const std::string& more = "pattern=ball") {
   return "videotestsrc num-buffers=" + std::to_string(frames) + " " + more +
@@ -110,13 +89,6 @@ TEST(GstPipeline, EveryContainerIsWrittenAndReadAgain) {
       EXPECT_EQ(arrived.last_pts, 29 * 40 * GST_MSECOND);
     }
   }
-}
-
-/// The decoded samples of a pipeline that ends in a file.
-std::string decoded(const std::string& launch) {
-  const ScratchFile file(".yuv");
-  EXPECT_EQ(Pipeline(launch + " ! filesink location=" + file.name()).run_to_end(), "") << launch;
-  return file.content();
 }
 
 TEST(GstPipeline, GStreamersDecoderGivesTheSameSamplesOfOurStream) {
@@ -200,6 +172,54 @@ TEST(GstPipeline, SeeksFlushAndGoOn) {
     const auto from = static_cast<guint64>(second) * 1000 * GST_SECOND;
     EXPECT_TRUE(comes([&] { return arrived.last_pts >= from; }));
   }
+}
+
+// RFC 2435 carries standard tables, 4:2:0 and 4:2:2: zerorunenc before rtpjpegpay.
+
+std::string coded(const std::string& format, const std::string& encoder) {
+  return "videotestsrc num-buffers=3 ! video/x-raw,format=" + format +
+         ",width=176,height=144,framerate=25/1 ! zerorunenc device=cpu " + encoder + " ! ";
+}
+
+std::string sender(const std::string& format, const std::string& encoder) {
+  return coded(format, encoder) + "queue ! rtpjpegpay ! ";
+}
+
+/// The words of the first warning of a run, or an empty text.
+std::string warning_of(const std::string& launch) {
+  const Pipeline pipeline(launch);
+  pipeline.set_state(GST_STATE_PLAYING);
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  const auto wanted =
+      static_cast<GstMessageType>(GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  const Owned<GstMessage> message(gst_bus_timed_pop_filtered(bus.get(), 30 * GST_SECOND, wanted));
+  pipeline.set_state(GST_STATE_NULL);
+  const bool is_warning = message && GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_WARNING;
+  return is_warning ? text_of(message.get()) : "";
+}
+
+TEST(GstRtp, WhatTheInputHasBecomesWhatTheReceiverUnderstands) {
+  ZR_NEEDS("videotestsrc", "rtpjpegpay", "rtpjpegdepay", "jpegdec");
+  constexpr std::pair<const char*, const char*> kCases[] = {
+      {"I420", "420"}, {"Y42B", "422"}, {"Y444", "420"}, {"GRAY8", "420"}, {"RGB", "420"}};
+  for (const auto& [format, sampling] : kCases) {
+    const std::string sent = decoded(
+        coded(format, std::string("subsampling=") + sampling + " restart-interval=0") + "jpegdec");
+    EXPECT_FALSE(sent.empty());
+    EXPECT_TRUE(sent == decoded(sender(format, "restart-interval=0") + "rtpjpegdepay ! jpegdec"))
+        << format;
+  }
+}
+
+TEST(GstRtp, WhatWasAskedForAndCannotBeCarriedIsAWarning) {
+  ZR_NEEDS("videotestsrc", "rtpjpegpay", "rtpjpegdepay", "jpegdec");
+  EXPECT_NE(warning_of(sender("I420", "huffman=optimal") + "fakesink").find("Huffman"),
+            std::string::npos);
+  EXPECT_NE(warning_of(sender("I420", "progressive=true") + "fakesink").find("progressive"),
+            std::string::npos);
+  EXPECT_NE(warning_of(sender("I420", "subsampling=444") + "fakesink").find("4:2:0"),
+            std::string::npos);
+  EXPECT_EQ(warning_of(sender("I420", "") + "fakesink"), "");
 }
 
 }  // namespace

@@ -18,45 +18,20 @@ class GstSeveralDevices : public testing::Test {
   void SetUp() override { set_test_devices({.count = 3}); }
   void TearDown() override { set_test_devices({}); }
 
-  /// A harness whose messages can be read.
-  Owned<GstHarness> harness_of(const std::string& launch) {
-    Owned<GstHarness> harness = make_harness(launch);
-    bus_ = gst_bus_new();
-    gst_element_set_bus(harness->element, bus_);
-    return harness;
-  }
-  std::string next_warning() {
-    GstMessage* const message = gst_bus_pop_filtered(bus_, GST_MESSAGE_WARNING);
-    if (message == nullptr) return "";
-    GError* error = nullptr;
-    gst_message_parse_warning(message, &error, nullptr);
-    std::string text = error->message;
-    g_error_free(error);
-    gst_message_unref(message);
-    return text;
-  }
-  void release(Owned<GstHarness>& harness) {
-    gst_element_set_bus(harness->element, nullptr);
-    gst_object_unref(bus_);
-    harness.reset();
-  }
   /// The only warning of a run. Frames go to the device that is free, so on a busy machine the
   /// failing one may get too few of them to fail: then there is another run.
-  std::string run_until_told(const std::string& launch,
-                             const std::function<void(GstHarness*)>& code) {
+  static std::string run_until_told(const std::string& launch,
+                                    const std::function<void(GstHarness*)>& code) {
     constexpr int kMostRuns = 100;
-    std::string told;
-    for (int run = 0; run < kMostRuns && told.empty() && !HasFailure(); ++run) {
-      Owned<GstHarness> harness = harness_of(launch);
+    for (int run = 0; run < kMostRuns && !HasFailure(); ++run) {
+      const ToldHarness harness(launch);
       code(harness.get());
-      told = next_warning();
-      EXPECT_EQ(next_warning(), "");
-      release(harness);
+      const auto told = harness.told(GST_MESSAGE_WARNING);
+      EXPECT_LE(told.size(), 1U);
+      if (!told.empty()) return told[0];
     }
-    return told;
+    return "";
   }
-
-  GstBus* bus_ = nullptr;
 };
 
 /// Streams of two sizes: images in flight are delivered before the size changes.
@@ -88,10 +63,9 @@ void decode_all(GstHarness* harness) {
 }
 
 TEST_F(GstSeveralDevices, DecodeInOrder) {
-  Owned<GstHarness> harness = harness_of("zerorundec device=cuda:0,1,2");
+  const ToldHarness harness("zerorundec device=cuda:0,1,2");
   decode_all(harness.get());
-  EXPECT_EQ(next_warning(), "");
-  release(harness);
+  EXPECT_TRUE(harness.told(GST_MESSAGE_WARNING).empty());
 }
 
 TEST_F(GstSeveralDevices, DecodeAgainWhatAFailedOneHad) {
@@ -101,13 +75,11 @@ TEST_F(GstSeveralDevices, DecodeAgainWhatAFailedOneHad) {
 }
 
 TEST_F(GstSeveralDevices, FlushDropsWhatIsInFlight) {
-  Owned<GstHarness> harness = harness_of("zerorundec device=cuda:all");
-  gst_harness_set_src_caps_str(harness.get(), "image/jpeg, parsed=true, framerate=25/1");
+  const auto harness =
+      make_harness("zerorundec device=cuda:all", "image/jpeg, parsed=true, framerate=25/1");
   for (int number = 0; number < 5; ++number)
     EXPECT_EQ(gst_harness_push(harness.get(), to_buffer(jpeg_of(0)).release()), GST_FLOW_OK);
-  gst_harness_push_event(harness.get(), gst_event_new_flush_start());
-  gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
-  release(harness);
+  flush(harness.get());
 }
 
 TEST_F(GstSeveralDevices, EncodeInOrderAndNameTheOneThatFails) {

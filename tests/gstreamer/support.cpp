@@ -4,7 +4,8 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -98,9 +99,47 @@ PixelFormat format_of(const GstVideoInfo& info) {
 
 }  // namespace
 
-Owned<GstHarness> make_harness(const std::string& launch) {
+Owned<GstHarness> make_harness(const std::string& launch, const std::string& caps) {
   Owned<GstHarness> harness(gst_harness_new_parse(launch.c_str()));
+  if (!caps.empty()) gst_harness_set_src_caps_str(harness.get(), caps.c_str());
   return harness;
+}
+
+Owned<GstBuffer> pull_after(GstHarness* harness, Owned<GstBuffer> in) {
+  return Owned<GstBuffer>(gst_harness_push_and_pull(harness, in.release()));
+}
+
+void flush(GstHarness* harness) {
+  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_flush_start()));
+  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE)));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_segment(&segment)));
+}
+
+std::string text_of(GstMessage* message) {
+  GError* error = nullptr;
+  (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING
+       ? gst_message_parse_warning
+       : gst_message_parse_error)(message, &error, nullptr);
+  std::string text = error->message;
+  g_clear_error(&error);
+  return text;
+}
+
+ToldHarness::ToldHarness(const std::string& launch, const std::string& caps)
+    : harness_(make_harness(launch)), bus_(gst_bus_new()) {
+  gst_element_set_bus(harness_->element, bus_.get());
+  if (!caps.empty()) gst_harness_set_src_caps_str(harness_.get(), caps.c_str());
+}
+
+ToldHarness::~ToldHarness() { gst_element_set_bus(harness_->element, nullptr); }
+
+std::vector<std::string> ToldHarness::told(GstMessageType kind) const {
+  std::vector<std::string> texts;
+  while (const Owned<GstMessage> message{gst_bus_pop_filtered(bus_.get(), kind)})
+    texts.push_back(text_of(message.get()));
+  return texts;
 }
 
 bool has_elements(const std::vector<std::string>& names) {
@@ -200,16 +239,27 @@ std::string Pipeline::wait() const {
                                  static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
   if (!message) return "no end after a minute";
   if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS) return {};
-  GError* error = nullptr;
-  gst_message_parse_error(message.get(), &error, nullptr);
-  std::string text = error->message;
-  g_clear_error(&error);
-  return text;
+  return text_of(message.get());
 }
 
 std::string Pipeline::run_to_end() const {
   gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
   return wait();
+}
+
+ScratchFile::ScratchFile(const std::string& ending)
+    : path_(std::filesystem::temp_directory_path() /
+            ("zerorun-gst-" + std::to_string(g_random_int()) + ending)) {}
+
+std::string ScratchFile::content() const {
+  std::ifstream in(path_, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string decoded(const std::string& launch) {
+  const ScratchFile file(".yuv");
+  EXPECT_EQ(Pipeline(launch + " ! filesink location=" + file.name()).run_to_end(), "") << launch;
+  return file.content();
 }
 
 guint64 statistic(GstElement* element, const char* field) {

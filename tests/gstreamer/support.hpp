@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,8 +35,33 @@ using Owned = std::unique_ptr<T, Unref>;
 
 using Bytes = std::vector<std::byte>;
 
-/// zerorunenc or zerorundec on the CPU, or a launch line in parentheses.
-Owned<GstHarness> make_harness(const std::string& launch);
+/// zerorunenc or zerorundec, or a launch line in parentheses; with caps of its input unless they
+/// are empty.
+Owned<GstHarness> make_harness(const std::string& launch, const std::string& caps = "");
+/// What comes out when a buffer goes in.
+Owned<GstBuffer> pull_after(GstHarness* harness, Owned<GstBuffer> in);
+/// Start, stop, and a new segment.
+void flush(GstHarness* harness);
+/// The sentence of an error or a warning.
+std::string text_of(GstMessage* message);
+
+/// A harness whose messages can be read.
+class ToldHarness {
+ public:
+  explicit ToldHarness(const std::string& launch, const std::string& caps = "");
+  ~ToldHarness();
+  ToldHarness(const ToldHarness&) = delete;
+  ToldHarness& operator=(const ToldHarness&) = delete;
+
+  GstHarness* get() const { return harness_.get(); }
+  /// The sentences of this kind that came since the last call.
+  std::vector<std::string> told(GstMessageType kind) const;
+
+ private:
+  Owned<GstHarness> harness_;
+  Owned<GstBus> bus_;
+};
+
 bool has_elements(const std::vector<std::string>& names);
 
 /// Full range BT.601 unless `colorimetry` says otherwise; "" leaves it out.
@@ -84,6 +110,23 @@ class Pipeline {
  private:
   Owned<GstElement> pipeline_;
 };
+
+/// A file name; the destructor removes the file.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& ending);
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() { std::filesystem::remove(path_); }
+  std::string name() const { return path_.string(); }
+  std::string content() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The decoded samples at the end of a launch line, which has to play to its end.
+std::string decoded(const std::string& launch);
 
 guint64 statistic(GstElement* element, const char* field);
 

@@ -66,27 +66,27 @@ class InstallTest(unittest.TestCase):
         said = run(self.prefix / "bin" / "zerorun", "info", picture)
         self.assertIn("320x200", said)
 
-    def test_find_package(self):
-        build, _ = self.configure(HERE / "consumer", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+    def built(self, source, *options):
+        build, _ = self.configure(source, f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
         run(CMAKE, "--build", build)
-        self.assertIn("libzerorun.so.", run("ldd", build / "consumer"))
-        self.check(build / "consumer")
+        return build / "consumer"
+
+    def test_find_package(self):
+        program = self.built(HERE / "consumer")
+        self.assertIn("libzerorun.so.", run("ldd", program))
+        self.check(program)
 
     def test_find_package_static(self):
-        build, _ = self.configure(HERE / "consumer", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-                                  "-Dzerorun_USE_STATIC_LIBS=ON")
-        run(CMAKE, "--build", build)
-        self.assertNotIn("libzerorun", run("ldd", build / "consumer"))
-        self.check(build / "consumer")
+        program = self.built(HERE / "consumer", "-Dzerorun_USE_STATIC_LIBS=ON")
+        self.assertNotIn("libzerorun", run("ldd", program))
+        self.check(program)
 
     def test_find_package_io(self):
         folder = self.project("find_package(zerorun 0.1 CONFIG REQUIRED COMPONENTS io)\n"
                               "add_executable(consumer consumer_io.cpp)\n"
                               "target_link_libraries(consumer zerorun::io)\n",
                               HERE / "consumer_io.cpp")
-        build, _ = self.configure(folder, f"-DCMAKE_PREFIX_PATH={self.prefix}")
-        run(CMAKE, "--build", build)
-        self.assertIn("1 frames of ", run(build / "consumer", PHOTO))
+        self.assertIn("1 frames of ", run(self.built(folder), PHOTO))
 
     def test_find_package_cuda(self):
         folder = self.project("find_package(zerorun CONFIG REQUIRED COMPONENTS cuda)\n"
@@ -111,27 +111,23 @@ class InstallTest(unittest.TestCase):
         # pkg-config escapes words with spaces for a shell.
         return run("pkg-config", *words, PKG_CONFIG_PATH=str(self.lib / "pkgconfig")).strip()
 
+    def compiled(self, name, compiler, source, flags):
+        """`flags` are words of a shell."""
+        program = self.work / name
+        run("sh", "-c", f"{compiler} '{source}' -o {program} {flags}")
+        return program
+
     def test_pkg_config(self):
-        flags = self.pkg_config("--cflags", "--libs", "zerorun")
-        program = self.work / "by_pkg_config"
-        run("sh", "-c", f"{CXX} -std=c++20 '{HERE}/consumer/consumer.cpp' -o {program} {flags} "
-            f"'-Wl,-rpath,{self.lib}'")
-        self.check(program)
+        flags = self.pkg_config("--cflags", "--libs", "zerorun") + f" '-Wl,-rpath,{self.lib}'"
+        self.check(self.compiled("by_pkg_config", f"{CXX} -std=c++20", HERE / "consumer" / "consumer.cpp", flags))
+        run(self.compiled("c_program", f"{CC} -std=c11 -Wall -Wextra -Werror",
+                          SOURCE / "tests/codec/capi/capi_c11.c", flags))
         self.assertEqual(self.pkg_config("--modversion", "zerorun-io"),
                          self.pkg_config("--modversion", "zerorun"))
 
-    def test_c_program(self):
-        flags = self.pkg_config("--cflags", "--libs", "zerorun")
-        program = self.work / "c_program"
-        run("sh", "-c", f"{CC} -std=c11 -Wall -Wextra -Werror '{SOURCE}/tests/codec/capi/capi_c11.c' "
-            f"-o {program} {flags} '-Wl,-rpath,{self.lib}'")
-        run(program)
-
     def test_pkg_config_static(self):
-        flags = self.pkg_config("--static", "--cflags", "--libs", "zerorun")
-        program = self.work / "static_by_pkg_config"
-        flags = flags.replace("-lzerorun", "-l:libzerorun.a")
-        run("sh", "-c", f"{CXX} -std=c++20 '{HERE}/consumer/consumer.cpp' -o {program} {flags}")
+        flags = self.pkg_config("--static", "--cflags", "--libs", "zerorun").replace("-lzerorun", "-l:libzerorun.a")
+        program = self.compiled("static_by_pkg_config", f"{CXX} -std=c++20", HERE / "consumer" / "consumer.cpp", flags)
         self.assertNotIn("libzerorun", run("ldd", program))
         self.check(program)
 

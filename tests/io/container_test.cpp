@@ -180,18 +180,16 @@ TEST_P(Container, RotationSurvivesWhereThereIsAPlace) {
     options.overwrite = true;
     bool is_kept = false;
     {
-      auto sink = io::open_packet_sink({path(), "", {}}, options);
-      ASSERT_TRUE(sink);
-      is_kept = (*sink)->notice().empty();
+      auto sink = opened(io::open_packet_sink({path(), "", {}}, options));
+      is_kept = sink->notice().empty();
       // Matroska has a place for it in newer versions of FFmpeg.
       const bool has_place = is("mov") || is("mp4") || (is("mkv") && is_kept);
-      EXPECT_EQ(is_kept, has_place) << (*sink)->notice();
-      ASSERT_TRUE((*sink)->write(make_packets(1)[0], {0, 1}));
-      ASSERT_TRUE((*sink)->finish());
+      EXPECT_EQ(is_kept, has_place) << sink->notice();
+      ASSERT_TRUE(sink->write(make_packets(1)[0], {0, 1}));
+      ASSERT_TRUE(sink->finish());
     }
-    auto source = io::open_packets({path(), "", {}}, {});
-    ASSERT_TRUE(source);
-    EXPECT_EQ((*source)->info().rotation_degrees, is_kept ? degrees : 0);
+    auto source = opened(io::open_packets({path(), "", {}}, {}));
+    EXPECT_EQ(source->info().rotation_degrees, is_kept ? degrees : 0);
   }
 }
 
@@ -203,9 +201,8 @@ TEST_P(Container, RefusesWhatItCannotDescribe) {
   EXPECT_EQ(io::open_packet_sink({path(), "", {}}, sink_options(0, 5)).status().code(),
             Errc::invalid_argument);
   EXPECT_TRUE(scratch_.names().empty());
-  auto sink = io::open_packet_sink({path(), "", {}}, options_for());
-  ASSERT_TRUE(sink);
-  EXPECT_EQ((*sink)->write(Packet(3), {0, 1}).code(), Errc::invalid_argument);
+  auto sink = opened(io::open_packet_sink({path(), "", {}}, options_for()));
+  EXPECT_EQ(sink->write(Packet(3), {0, 1}).code(), Errc::invalid_argument);
 }
 
 TEST(MovLayout, IsPlainAtTheEnd) {
@@ -256,19 +253,18 @@ TEST(DamagedContainers, GiveThePacketsThatFfmpegFinds) {
     const std::filesystem::path& path = entry.path();
     if (path.extension() == ".tsv" || path.extension() == ".mjpeg") continue;
     SCOPED_TRACE(path.filename().string());
-    auto source = io::open_packets({path.string(), "", {}}, {});
-    ASSERT_TRUE(source) << why(source);
+    auto source = opened(io::open_packets({path.string(), "", {}}, {}));
     // FFmpeg believes an index that names one packet of fifty. This file is mjpeg_420.avi but for
     // it.
     const bool index_lies = path.filename() == "mjpeg_bad_index.avi";
     const std::filesystem::path told = index_lies ? path.parent_path() / "mjpeg_420.avi" : path;
     const std::vector<Row> rows = read_tsv(told.string() + ".frames.tsv");
-    const ReadPackets read = read_all(**source);
+    const ReadPackets read = read_all(*source);
     ASSERT_EQ(read.packets.size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i)
       EXPECT_EQ(std::to_string(read.packets[i].size()), rows[i].at("bytes")) << i;
     if (rows[0].at("libjpeg") == "ok" && path.filename() != "mjpeg_field_order.avi") {
-      EXPECT_EQ(std::to_string((*source)->info().width), rows[0].at("width"));
+      EXPECT_EQ(std::to_string(source->info().width), rows[0].at("width"));
     }
     ++files;
   }

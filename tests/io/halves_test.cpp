@@ -48,10 +48,9 @@ std::vector<Work> all_of(Source& source) {
 void write_frames(const std::string& path, PixelFormat format) {
   io::SinkOptions options = sink_options(kWidth, kHeight);
   options.overwrite = true;
-  auto sink = io::open_frame_sink({path, "", {}}, options);
-  ASSERT_TRUE(sink) << why(sink);
-  for (int i = 0; i < kFrames; ++i) ASSERT_TRUE((*sink)->write(picture(format, i).view(), {i, 1}));
-  ASSERT_TRUE((*sink)->finish());
+  auto sink = opened(io::open_frame_sink({path, "", {}}, options));
+  for (int i = 0; i < kFrames; ++i) ASSERT_TRUE(sink->write(picture(format, i).view(), {i, 1}));
+  ASSERT_TRUE(sink->finish());
 }
 
 std::string raw_mjpeg() {
@@ -64,9 +63,8 @@ std::string raw_mjpeg() {
 void expect_same_frames(const std::string& name, const io::SourceOptions& options = {}) {
   const ReadFrames expected = read_frames(name, options);
   ASSERT_GE(expected.samples.size(), 2u) << name;
-  auto source = io::open_frames({name, "", {}}, options);
-  ASSERT_TRUE(source) << why(source);
-  auto works = all_of<io::FrameWork>(**source);
+  auto source = opened(io::open_frames({name, "", {}}, options));
+  auto works = all_of<io::FrameWork>(*source);
   ASSERT_EQ(works.size(), expected.samples.size()) << name;
   from_the_end(static_cast<int>(works.size()), [&](int i) {
     io::FrameWork& work = works[static_cast<std::size_t>(i)];
@@ -143,9 +141,8 @@ TEST(Halves, PacketsAreLoadedInAnyOrder) {
   if (io::features().ffmpeg) names.insert(names.end(), {"a.mov", "a.mkv"});
   for (const std::string& name : names) {
     write_packets(scratch.path(name), packets);
-    auto source = io::open_packets({scratch.path(name), "", {}}, {});
-    ASSERT_TRUE(source) << why(source);
-    auto works = all_of<io::PacketWork>(**source);
+    auto source = opened(io::open_packets({scratch.path(name), "", {}}, {}));
+    auto works = all_of<io::PacketWork>(*source);
     ASSERT_EQ(works.size(), packets.size()) << name;
     from_the_end(kFrames, [&](int i) { EXPECT_TRUE(works[static_cast<std::size_t>(i)].load()); });
     for (std::size_t i = 0; i < packets.size(); ++i)
@@ -157,9 +154,8 @@ TEST(Halves, OneBadFrameIsTheErrorOfItsLoad) {
   const ScratchFolder scratch;
   write_frames(scratch.path("a%d.ppm"), PixelFormat::rgb24);
   scratch.write("a4.ppm", std::string("P6 22 14 255\ncut"));
-  auto source = io::open_frames({scratch.path("a%d.ppm"), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  auto works = all_of<io::FrameWork>(**source);
+  auto source = opened(io::open_frames({scratch.path("a%d.ppm"), "", {}}, {}));
+  auto works = all_of<io::FrameWork>(*source);
   ASSERT_EQ(works.size(), static_cast<std::size_t>(kFrames));
   for (std::size_t i = works.size(); i-- > 0;) {
     const Status status = works[i].load();
@@ -176,9 +172,8 @@ TEST(Halves, AHeldFrameIsLoadedAgain) {
   std::filesystem::remove(scratch.path("a4.ppm"));
   io::SourceOptions hold;
   hold.missing = io::MissingFrames::hold;
-  auto source = io::open_frames({scratch.path("a%d.ppm"), "", {}}, hold);
-  ASSERT_TRUE(source) << why(source);
-  auto works = all_of<io::FrameWork>(**source);
+  auto source = opened(io::open_frames({scratch.path("a%d.ppm"), "", {}}, hold));
+  auto works = all_of<io::FrameWork>(*source);
   ASSERT_EQ(works.size(), static_cast<std::size_t>(kFrames));
   for (const std::size_t i : {3u, 2u}) {
     ASSERT_TRUE(works[i].load());
@@ -193,23 +188,20 @@ TEST(Halves, AFileWithOnePictureSaysSo) {
   const std::pair<const char*, std::string> files[] = {
       {"a.ppm", "P6 1 1 255\nabc"}, {"a.pgm", "P2 1 1 255 7\n"}, {"a.mjpeg", one}};
   for (const auto& [name, content] : files) {
-    auto single = io::open_frames({scratch.write(name, content), "", {}}, {});
-    ASSERT_TRUE(single) << why(single);
-    EXPECT_EQ((*single)->info().frame_count, 1) << name;
-    auto two = io::open_frames({scratch.write(name, content + content), "", {}}, {});
-    ASSERT_TRUE(two) << why(two);
-    EXPECT_EQ((*two)->info().frame_count, -1) << name;
+    auto single = opened(io::open_frames({scratch.write(name, content), "", {}}, {}));
+    EXPECT_EQ(single->info().frame_count, 1) << name;
+    auto two = opened(io::open_frames({scratch.write(name, content + content), "", {}}, {}));
+    EXPECT_EQ(two->info().frame_count, -1) << name;
   }
 }
 
 TEST(Halves, SeekingDropsWhatWasLookedAt) {
   const ScratchFolder scratch;
   scratch.write("a.mjpeg", raw_mjpeg());
-  auto source = io::open_packets({scratch.path("a.mjpeg"), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  ASSERT_TRUE((*source)->seek(6));
+  auto source = opened(io::open_packets({scratch.path("a.mjpeg"), "", {}}, {}));
+  ASSERT_TRUE(source->seek(6));
   io::PacketWork work;
-  ASSERT_TRUE((*source)->next(work));
+  ASSERT_TRUE(source->next(work));
   ASSERT_TRUE(work.load());
   EXPECT_EQ(work.item, make_packets(kFrames)[6]);
   EXPECT_EQ(work.time.pts, 6);
@@ -261,10 +253,9 @@ TEST(Halves, AYuv4mpegFileEndsWithTheLastCommittedFrame) {
   const ScratchFolder scratch;
   io::SinkOptions options = sink_options(kWidth, kHeight);
   options.frame_format = PixelFormat::yuv420p;
-  auto sink = io::open_frame_sink({scratch.path("a.y4m"), "", {}}, options);
-  ASSERT_TRUE(sink) << why(sink);
-  write_in_halves(**sink, PixelFormat::yuv420p, 4);
-  ASSERT_TRUE((*sink)->finish());
+  auto sink = opened(io::open_frame_sink({scratch.path("a.y4m"), "", {}}, options));
+  write_in_halves(*sink, PixelFormat::yuv420p, 4);
+  ASSERT_TRUE(sink->finish());
   const ReadFrames frames = read_frames(scratch.path("a.y4m"));
   ASSERT_EQ(frames.samples.size(), 4u);
   EXPECT_EQ(frames.samples[3], picture(PixelFormat::yuv420p, 3).packed());
@@ -273,37 +264,34 @@ TEST(Halves, AYuv4mpegFileEndsWithTheLastCommittedFrame) {
 TEST(Halves, FilesThatAreNotCommittedAreNotLeft) {
   const ScratchFolder scratch;
   {
-    auto sink = io::open_frame_sink({scratch.path("a%d.ppm"), "", {}}, sink_options());
-    ASSERT_TRUE(sink) << why(sink);
-    write_in_halves(**sink, PixelFormat::rgb24, 2);
-    ASSERT_TRUE((*sink)->finish());
+    auto sink = opened(io::open_frame_sink({scratch.path("a%d.ppm"), "", {}}, sink_options()));
+    write_in_halves(*sink, PixelFormat::rgb24, 2);
+    ASSERT_TRUE(sink->finish());
   }
   EXPECT_THAT(scratch.names(), testing::ElementsAre("a1.ppm", "a2.ppm"));
 }
 
 TEST(Halves, AFrameOfAnotherSizeIsItsOwnError) {
   const ScratchFolder scratch;
-  auto sink = io::open_frame_sink({scratch.path("a.y4m"), "", {}}, sink_options());
-  ASSERT_TRUE(sink) << why(sink);
+  auto sink = opened(io::open_frame_sink({scratch.path("a.y4m"), "", {}}, sink_options()));
   const TestFrame first = picture(PixelFormat::yuv420p, 0);
   const TestFrame second = picture(PixelFormat::yuv420p, 1, kWidth + 2);
   io::Outgoing out[2];
   out[1].index = 1;
   // Nothing is known of the first frame yet.
-  ASSERT_TRUE((*sink)->prepare(second.view(), out[1]));
-  ASSERT_TRUE((*sink)->prepare(first.view(), out[0]));
-  ASSERT_TRUE((*sink)->commit(out[0]));
-  EXPECT_EQ((*sink)->commit(out[1]).code(), Errc::unsupported_output);
+  ASSERT_TRUE(sink->prepare(second.view(), out[1]));
+  ASSERT_TRUE(sink->prepare(first.view(), out[0]));
+  ASSERT_TRUE(sink->commit(out[0]));
+  EXPECT_EQ(sink->commit(out[1]).code(), Errc::unsupported_output);
 }
 
 TEST(Halves, CommitsComeInOrder) {
-  auto sink = io::open_packet_sink({"null:", "", {}}, sink_options());
-  ASSERT_TRUE(sink) << why(sink);
+  auto sink = opened(io::open_packet_sink({"null:", "", {}}, sink_options()));
   const Packet packet = make_packets(1)[0];
   io::Outgoing out;
   out.index = 1;
-  ASSERT_TRUE((*sink)->prepare(packet, out));
-  EXPECT_EQ((*sink)->commit(out).code(), Errc::invalid_argument);
+  ASSERT_TRUE(sink->prepare(packet, out));
+  EXPECT_EQ(sink->commit(out).code(), Errc::invalid_argument);
 }
 
 }  // namespace

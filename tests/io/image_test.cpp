@@ -27,12 +27,11 @@ TEST_F(Images, EveryFormatRoundTripsWithoutLoss) {
       io::SinkOptions options = sink_options();
       options.overwrite = true;
       const std::string name = std::string("a.") + extension;
-      auto sink = io::open_frame_sink({scratch_.path(name), "", {}}, options);
-      ASSERT_TRUE(sink) << why(sink);
-      ASSERT_EQ((*sink)->wanted_format(format), format);
-      ASSERT_TRUE((*sink)->write(frame.view(), {}));
-      EXPECT_EQ((*sink)->write(frame.view(), {}).code(), Errc::unsupported_output);
-      ASSERT_TRUE((*sink)->finish());
+      auto sink = opened(io::open_frame_sink({scratch_.path(name), "", {}}, options));
+      ASSERT_EQ(sink->wanted_format(format), format);
+      ASSERT_TRUE(sink->write(frame.view(), {}));
+      EXPECT_EQ(sink->write(frame.view(), {}).code(), Errc::unsupported_output);
+      ASSERT_TRUE(sink->finish());
       io::SourceInfo info;
       const ReadFrames read = read_frames(scratch_.path(name), {}, &info);
       EXPECT_EQ(info.container, "image");

@@ -84,7 +84,7 @@ TEST_F(Media, RgbStaysRgb) {
   }
 }
 
-/// The tags of a file reach the conversion, which ycc_to_jfif_test.cpp compares with the equations.
+/// The tags of a file reach the conversion, which samples_test.cpp compares with the equations.
 TEST_F(Media, TagsDecideRangeAndMatrix) {
   const std::string raw = noise(48 * 32 * 3);
   const auto* base = reinterpret_cast<const std::uint8_t*>(raw.data());
@@ -188,13 +188,12 @@ TEST_F(Media, DamageIsNamedWithItsFrame) {
   for (int i = 0; i < 6; ++i) at = file.find("IHDR", at + 1);
   ASSERT_NE(at, std::string::npos);
   file.replace(at, 4, "XXXX");
-  auto source = io::open_frames({scratch_.write("b.avi", file), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
+  auto source = opened(io::open_frames({scratch_.write("b.avi", file), "", {}}, {}));
   Frame frame;
   io::FrameTime time;
   int good = 0, bad = 0;
   for (;;) {
-    auto more = (*source)->read(frame, time);
+    auto more = source->read(frame, time);
     if (more && !*more) break;
     if (more) {
       ++good;

@@ -44,20 +44,18 @@ TEST(RawMjpeg, WritesAndReadsBack) {
   const ScratchFolder scratch;
   std::vector<Packet> packets = make_packets(5);
   packets.push_back(make_packets(1, 200, 100)[0]);  // another size
-  auto sink = io::open_packet_sink({scratch.path("a.mjpeg"), "", {}}, sink_options());
-  ASSERT_TRUE(sink) << why(sink);
-  for (const Packet& packet : packets) ASSERT_TRUE((*sink)->write(packet, {}));
-  EXPECT_EQ((*sink)->write(bytes({1, 2, 3}), {}).code(), Errc::invalid_argument);
-  ASSERT_TRUE((*sink)->finish());
-  auto source = open_mjpeg(scratch.path("a.mjpeg"));
-  ASSERT_TRUE(source) << why(source);
-  EXPECT_EQ((*source)->info().width, 64);
-  EXPECT_EQ((*source)->info().codec, "mjpeg");
-  EXPECT_EQ((*source)->info().container, "mjpeg");
-  EXPECT_TRUE((*source)->info().is_jpeg);
-  EXPECT_FALSE((*source)->info().frame_rate.known());
-  EXPECT_EQ(read_all(**source).packets, packets);
-  EXPECT_EQ((*source)->skipped_bytes(), 0);
+  auto sink = opened(io::open_packet_sink({scratch.path("a.mjpeg"), "", {}}, sink_options()));
+  for (const Packet& packet : packets) ASSERT_TRUE(sink->write(packet, {}));
+  EXPECT_EQ(sink->write(bytes({1, 2, 3}), {}).code(), Errc::invalid_argument);
+  ASSERT_TRUE(sink->finish());
+  auto source = opened(open_mjpeg(scratch.path("a.mjpeg")));
+  EXPECT_EQ(source->info().width, 64);
+  EXPECT_EQ(source->info().codec, "mjpeg");
+  EXPECT_EQ(source->info().container, "mjpeg");
+  EXPECT_TRUE(source->info().is_jpeg);
+  EXPECT_FALSE(source->info().frame_rate.known());
+  EXPECT_EQ(read_all(*source).packets, packets);
+  EXPECT_EQ(source->skipped_bytes(), 0);
 }
 
 TEST(RawMjpeg, ThumbnailsDoNotSplitAFrame) {
@@ -72,11 +70,10 @@ TEST(RawMjpeg, JunkIsSkippedAndCounted) {
   const ScratchFolder scratch;
   const std::vector<Packet> packets = make_packets(2);
   const Packet junk = bytes({0, 0xFF, 0xD8, 0x12, 0xFF, 0xFF, 0xFF, 0});
-  auto source = open_mjpeg(scratch.write(
-      "a.mjpeg", join({junk, packets[0], junk, junk, packets[1], bytes({0xFF, 0xD8})})));
-  ASSERT_TRUE(source) << why(source);
-  EXPECT_EQ(read_all(**source).packets, packets);
-  EXPECT_EQ((*source)->skipped_bytes(), 3 * 8 + 2);
+  auto source = opened(open_mjpeg(scratch.write(
+      "a.mjpeg", join({junk, packets[0], junk, junk, packets[1], bytes({0xFF, 0xD8})}))));
+  EXPECT_EQ(read_all(*source).packets, packets);
+  EXPECT_EQ(source->skipped_bytes(), 3 * 8 + 2);
 }
 
 TEST(RawMjpeg, AMissingEndDoesNotSwallowTheNextImage) {
@@ -240,16 +237,15 @@ TEST(JpegFrames, ADamagedFrameIsAnErrorAndTheNextOneComes) {
   const ScratchFolder scratch;
   std::vector<Packet> packets = make_packets(3);
   packets[1] = bytes({0xFF, 0xD8, 0xFF, 0xD9});  // no image inside
-  auto source = io::open_frames({scratch.write("a.mjpeg", join(packets)), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
+  auto source = opened(io::open_frames({scratch.write("a.mjpeg", join(packets)), "", {}}, {}));
   Frame frame;
   io::FrameTime time;
-  ASSERT_TRUE((*source)->read(frame, time));
-  auto bad = (*source)->read(frame, time);
+  ASSERT_TRUE(source->read(frame, time));
+  auto bad = source->read(frame, time);
   ASSERT_FALSE(bad);
   EXPECT_EQ(group(bad.status().code()), ErrorGroup::corrupt);
   EXPECT_THAT(bad.status().detail(), testing::HasSubstr("frame 1"));
-  auto third = (*source)->read(frame, time);
+  auto third = source->read(frame, time);
   ASSERT_TRUE(third && *third);
   EXPECT_EQ(time.pts, 2);
 }
@@ -258,10 +254,9 @@ TEST(JpegFrames, ConcealedOnesAreCounted) {
   const ScratchFolder scratch;
   std::vector<Packet> packets = make_packets(2, 160, 160);
   packets[0].resize(packets[0].size() / 2);
-  auto source = io::open_frames({scratch.write("a.mjpeg", join(packets)), "", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  EXPECT_EQ(read_all(**source).samples.size(), 2u);
-  EXPECT_EQ((*source)->concealed_frames(), 1);
+  auto source = opened(io::open_frames({scratch.write("a.mjpeg", join(packets)), "", {}}, {}));
+  EXPECT_EQ(read_all(*source).samples.size(), 2u);
+  EXPECT_EQ(source->concealed_frames(), 1);
 }
 
 TEST(RawMjpeg, TheCorpusHasTheFramesThatFfmpegFinds) {

@@ -1,9 +1,11 @@
-// Outputs: renamed at the end, nothing overwritten unless asked for, write errors with reasons.
+// Outputs: renamed at the end, nothing overwritten unless asked for, write errors with reasons;
+// MD5.
 // SPDX-License-Identifier: MIT
 #include "io/output/output_file.hpp"
 
 #include <unistd.h>
 
+#include "io/output/md5.hpp"
 #include "tests/io/support.hpp"
 #include "tests/support/test_frame.hpp"
 
@@ -17,15 +19,14 @@ std::span<const std::byte> text_bytes(std::string_view text) {
 TEST(OutputFile, TakesItsNameAtTheEnd) {
   const ScratchFolder scratch;
   {
-    auto file = io::OutputFile::create(scratch.path("a"), false);
-    ASSERT_TRUE(file) << why(file);
-    ASSERT_TRUE((*file)->write(text_bytes("hello")));
+    auto file = opened(io::OutputFile::create(scratch.path("a"), false));
+    ASSERT_TRUE(file->write(text_bytes("hello")));
     EXPECT_THAT(scratch.names(), testing::ElementsAre("a.part"));
     EXPECT_EQ(text_of(scratch.path("a.part")), "hello");  // unbuffered
-    ASSERT_TRUE((*file)->seek(1));
-    ASSERT_TRUE((*file)->write(text_bytes("E")));
-    EXPECT_EQ((*file)->size(), 5);
-    ASSERT_TRUE((*file)->commit());
+    ASSERT_TRUE(file->seek(1));
+    ASSERT_TRUE(file->write(text_bytes("E")));
+    EXPECT_EQ(file->size(), 5);
+    ASSERT_TRUE(file->commit());
   }
   EXPECT_THAT(scratch.names(), testing::ElementsAre("a"));
   EXPECT_EQ(text_of(scratch.path("a")), "hEllo");
@@ -34,9 +35,8 @@ TEST(OutputFile, TakesItsNameAtTheEnd) {
 TEST(OutputFile, WithoutTheEndItIsRemoved) {
   const ScratchFolder scratch;
   {
-    auto file = io::OutputFile::create(scratch.path("a"), false);
-    ASSERT_TRUE(file);
-    ASSERT_TRUE((*file)->write(text_bytes("hello")));
+    auto file = opened(io::OutputFile::create(scratch.path("a"), false));
+    ASSERT_TRUE(file->write(text_bytes("hello")));
   }
   EXPECT_TRUE(scratch.names().empty());
 }
@@ -47,10 +47,9 @@ TEST(OutputFile, FollowsNoLinkThatHasThePartsName) {
   scratch.write("precious", std::string("old"));
   ASSERT_EQ(::symlink(scratch.path("precious").c_str(), scratch.path("a.part").c_str()), 0);
   EXPECT_EQ(io::OutputFile::create(scratch.path("a"), false).status().code(), Errc::output_exists);
-  auto file = io::OutputFile::create(scratch.path("a"), true);
-  ASSERT_TRUE(file) << why(file);
-  ASSERT_TRUE((*file)->write(text_bytes("new")));
-  ASSERT_TRUE((*file)->commit());
+  auto file = opened(io::OutputFile::create(scratch.path("a"), true));
+  ASSERT_TRUE(file->write(text_bytes("new")));
+  ASSERT_TRUE(file->commit());
   EXPECT_EQ(text_of(scratch.path("precious")), "old");
   EXPECT_EQ(text_of(scratch.path("a")), "new");
   EXPECT_FALSE(std::filesystem::is_symlink(scratch.path("a")));
@@ -61,11 +60,10 @@ TEST(OutputFile, OverwritesOnlyWhenAsked) {
   scratch.write("a", std::string("old"));
   EXPECT_EQ(io::OutputFile::create(scratch.path("a"), false).status().code(), Errc::output_exists);
   {
-    auto file = io::OutputFile::create(scratch.path("a"), true);
-    ASSERT_TRUE(file);
-    ASSERT_TRUE((*file)->write(text_bytes("new")));
+    auto file = opened(io::OutputFile::create(scratch.path("a"), true));
+    ASSERT_TRUE(file->write(text_bytes("new")));
     EXPECT_EQ(text_of(scratch.path("a")), "old");
-    ASSERT_TRUE((*file)->commit());
+    ASSERT_TRUE(file->commit());
   }
   EXPECT_EQ(text_of(scratch.path("a")), "new");
 }
@@ -81,11 +79,10 @@ TEST(OutputFile, AnotherRunsPartIsNotTouched) {
 TEST(OutputFile, AFileThatAppearsMeanwhileIsKept) {
   const ScratchFolder scratch;
   {
-    auto file = io::OutputFile::create(scratch.path("a"), false);
-    ASSERT_TRUE(file);
-    ASSERT_TRUE((*file)->write(text_bytes("mine")));
+    auto file = opened(io::OutputFile::create(scratch.path("a"), false));
+    ASSERT_TRUE(file->write(text_bytes("mine")));
     scratch.write("a", std::string("theirs"));
-    EXPECT_EQ((*file)->commit().code(), Errc::output_exists);
+    EXPECT_EQ(file->commit().code(), Errc::output_exists);
   }
   EXPECT_EQ(text_of(scratch.path("a")), "theirs");
   EXPECT_EQ(text_of(scratch.path("a.part")), "mine");  // the work is not lost
@@ -139,10 +136,9 @@ TEST(Sinks, SequencesLookBeforeTheyWrite) {
             Errc::output_exists);
   EXPECT_TRUE(io::open_packet_sink({scratch.path("f%04d.jpg"), "", 6}, options));
   options.overwrite = true;
-  auto sink = io::open_packet_sink({scratch.path("f%04d.jpg"), "", 5}, options);
-  ASSERT_TRUE(sink);
+  auto sink = opened(io::open_packet_sink({scratch.path("f%04d.jpg"), "", 5}, options));
   const Packet packet = make_packets(1)[0];
-  ASSERT_TRUE((*sink)->write(packet, {}));
+  ASSERT_TRUE(sink->write(packet, {}));
   EXPECT_EQ(std::filesystem::file_size(scratch.path("f0005.jpg")), packet.size());
   EXPECT_EQ(io::open_packet_sink({scratch.path("none/f%04d.jpg"), "", {}}, options).status().code(),
             Errc::open_failed);
@@ -153,9 +149,8 @@ TEST(Sinks, NothingIsLeftOfAnUnfinishedFile) {
   std::vector<std::string> names{"a.mjpeg", "a.jpg"};
   if (io::features().ffmpeg) names.insert(names.end(), {"a.mov", "a.mkv", "a.avi", "a.mp4"});
   for (const std::string& name : names) {
-    auto sink = io::open_packet_sink({scratch.path(name), "", {}}, sink_options());
-    ASSERT_TRUE(sink) << name << why(sink);
-    ASSERT_TRUE((*sink)->write(make_packets(1)[0], {}));
+    auto sink = opened(io::open_packet_sink({scratch.path(name), "", {}}, sink_options()));
+    ASSERT_TRUE(sink->write(make_packets(1)[0], {}));
     EXPECT_TRUE(scratch.has(name + ".part"));
   }
   EXPECT_TRUE(scratch.names().empty());
@@ -166,9 +161,8 @@ TEST(Sinks, NoFrameMakesNoFile) {
   std::vector<std::string> names{"a.jpg"};
   if (io::features().ffmpeg) names.insert(names.end(), {"a.mov", "a.mkv", "a.avi"});
   for (const std::string& name : names) {
-    auto sink = io::open_packet_sink({scratch.path(name), "", {}}, sink_options());
-    ASSERT_TRUE(sink);
-    EXPECT_EQ((*sink)->finish().code(), Errc::unsupported_output) << name;
+    auto sink = opened(io::open_packet_sink({scratch.path(name), "", {}}, sink_options()));
+    EXPECT_EQ(sink->finish().code(), Errc::unsupported_output) << name;
   }
   EXPECT_TRUE(scratch.names().empty());
 }
@@ -204,6 +198,25 @@ TEST(Features, DecideWhatCanBeWritten) {
   if (!image) {
     EXPECT_EQ(image.status().code(), Errc::not_built);
   }
+}
+
+std::string md5(std::string_view text) {
+  io::Md5 sum;
+  sum.add(text_bytes(text));
+  return sum.finish();
+}
+
+TEST(Md5, IsThatOfTheRfc) {  // RFC 1321 A.5
+  EXPECT_EQ(md5(""), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(md5("a"), "0cc175b9c0f1b6a831c399e269772661");
+  EXPECT_EQ(md5("abc"), "900150983cd24fb0d6963f7d28e17f72");
+  EXPECT_EQ(md5("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
+  EXPECT_EQ(md5("abcdefghijklmnopqrstuvwxyz"), "c3fcd3d76192e4007dfb496cca67e13b");
+  EXPECT_EQ(md5("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
+            "d174ab98d277d9f5a5611c2c9f419d9f");
+  std::string digits;
+  for (int i = 0; i < 8; ++i) digits += "1234567890";
+  EXPECT_EQ(md5(digits), "57edf4a22be3c955ac49da2e2107b67a");
 }
 
 }  // namespace

@@ -89,17 +89,15 @@ class Seek : public testing::Test {
   void check_packets(const std::string& path, const io::SourceOptions& options = {},
                      std::size_t count = kFrames) {
     SCOPED_TRACE(path);
-    auto source = io::open_packets({path, "", {}}, options);
-    ASSERT_TRUE(source) << why(source);
-    check_seeking(**source, count, options.first_frame);
+    auto source = opened(io::open_packets({path, "", {}}, options));
+    check_seeking(*source, count, options.first_frame);
   }
 
   void check_frames(const std::string& path, const io::SourceOptions& options = {},
                     std::size_t count = kFrames) {
     SCOPED_TRACE(path);
-    auto source = io::open_frames({path, "", {}}, options);
-    ASSERT_TRUE(source) << why(source);
-    check_seeking(**source, count, options.first_frame);
+    auto source = opened(io::open_frames({path, "", {}}, options));
+    check_seeking(*source, count, options.first_frame);
   }
 
   std::string write_y4m(const std::string& parameters) {
@@ -194,11 +192,10 @@ TEST_F(Seek, VideoWithPredictedFrames) {
 TEST_F(Seek, PipesGoForwardAlone) {
   const std::string path = write("a.mjpeg"), pipe = scratch_.path("pipe");
   run("mkfifo '" + pipe + "'; (cat '" + path + "' > '" + pipe + "') > /dev/null 2>&1 &");
-  auto source = io::open_packets({pipe, "mjpeg", {}}, {});
-  ASSERT_TRUE(source) << why(source);
-  EXPECT_FALSE((*source)->can_seek());
-  EXPECT_EQ((*source)->seek(3).status().code(), Errc::invalid_argument);
-  EXPECT_EQ(read_all(**source).packets, packets_);
+  auto source = opened(io::open_packets({pipe, "mjpeg", {}}, {}));
+  EXPECT_FALSE(source->can_seek());
+  EXPECT_EQ(source->seek(3).status().code(), Errc::invalid_argument);
+  EXPECT_EQ(read_all(*source).packets, packets_);
 }
 
 TEST_F(Seek, FormatsThatAreWelcomeStay) {

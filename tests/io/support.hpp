@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/test_frame.hpp"
@@ -77,6 +79,13 @@ void write_with_rate(const std::string& path, const std::vector<Packet>& packets
 template <typename Opened>
 std::string why(const Opened& opened) {
   return opened.status().message();
+}
+
+/// What has to open: the test ends with the reason where it does not.
+template <typename T>
+T opened(Result<T> result) {
+  if (!result) throw std::runtime_error(why(result));
+  return *std::move(result);
 }
 
 }  // namespace zerorun::test

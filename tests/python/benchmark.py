@@ -49,6 +49,14 @@ def resized(path, size):
     return np.ascontiguousarray(np.tile(pixels, times)[:height, :width])
 
 
+def add(calls, name, make):
+    """Leaves out what is not installed."""
+    try:
+        calls[name] = make()
+    except (ImportError, RuntimeError):
+        pass
+
+
 def encoders(pixels, quality):
     one, cores = zerorun.Encoder(quality=quality, device="cpu", threads=1), zerorun.Encoder(
         quality=quality, device="cpu")
@@ -58,29 +66,23 @@ def encoders(pixels, quality):
              "zerorun.encode(), all cores": lambda: zerorun.encode(pixels, quality=quality,
                                                                    device="cpu"),
              "zerorun, one thread, encode_into": lambda: one.encode_into(pixels, room)}
-    try:
+
+    def pillow():
         from PIL import Image
         picture = Image.fromarray(pixels)
+        return lambda: picture.save(io.BytesIO(), "JPEG", quality=quality, subsampling="4:2:0")
 
-        def pillow():
-            picture.save(io.BytesIO(), "JPEG", quality=quality, subsampling="4:2:0")
-        calls["Pillow"] = pillow
-    except ImportError:
-        pass
-    try:
+    def simple():
         import simplejpeg
-        calls["simplejpeg"] = lambda: simplejpeg.encode_jpeg(
-            pixels, quality=quality, colorsubsampling="420", fastdct=False)
-    except ImportError:
-        pass
-    try:
+        return lambda: simplejpeg.encode_jpeg(pixels, quality=quality, colorsubsampling="420", fastdct=False)
+
+    def turbo():
         import turbojpeg
-        turbo = turbojpeg.TurboJPEG()
-        calls["PyTurboJPEG"] = lambda: turbo.encode(
-            pixels, quality=quality, pixel_format=turbojpeg.TJPF_RGB,
-            jpeg_subsample=turbojpeg.TJSAMP_420)
-    except (ImportError, RuntimeError):
-        pass
+        coder = turbojpeg.TurboJPEG()
+        return lambda: coder.encode(pixels, quality=quality, pixel_format=turbojpeg.TJPF_RGB,
+                                    jpeg_subsample=turbojpeg.TJSAMP_420)
+    for name, make in (("Pillow", pillow), ("simplejpeg", simple), ("PyTurboJPEG", turbo)):
+        add(calls, name, make)
     return calls
 
 
@@ -91,22 +93,21 @@ def decoders(jpeg):
              "zerorun, all cores": lambda: cores.decode(jpeg),
              "zerorun.decode(), all cores": lambda: zerorun.decode(jpeg, device="cpu"),
              "zerorun, one thread, out=": lambda: one.decode(jpeg, out=out)}
-    try:
+
+    def pillow():
         from PIL import Image
-        calls["Pillow"] = lambda: np.asarray(Image.open(io.BytesIO(jpeg)))
-    except ImportError:
-        pass
-    try:
+        return lambda: np.asarray(Image.open(io.BytesIO(jpeg)))
+
+    def simple():
         import simplejpeg
-        calls["simplejpeg"] = lambda: simplejpeg.decode_jpeg(jpeg, fastdct=False)
-    except ImportError:
-        pass
-    try:
+        return lambda: simplejpeg.decode_jpeg(jpeg, fastdct=False)
+
+    def turbo():
         import turbojpeg
-        turbo = turbojpeg.TurboJPEG()
-        calls["PyTurboJPEG"] = lambda: turbo.decode(jpeg, pixel_format=turbojpeg.TJPF_RGB)
-    except (ImportError, RuntimeError):
-        pass
+        coder = turbojpeg.TurboJPEG()
+        return lambda: coder.decode(jpeg, pixel_format=turbojpeg.TJPF_RGB)
+    for name, make in (("Pillow", pillow), ("simplejpeg", simple), ("PyTurboJPEG", turbo)):
+        add(calls, name, make)
     return calls
 
 

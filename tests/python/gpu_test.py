@@ -416,14 +416,12 @@ def test_batches_of_files(tmp_path):
     assert all(same(a, b) for a, b in zip(on_host, pixels))
 
 
-
 def test_frames_in_flight():
     images = [picture("rgb24", 200, 100, i) for i in range(30)]
     wanted = [zerorun.encode(image, device="cpu") for image in images]
     assert list(zerorun.AsyncEncoder(device="cuda").map(images)) == wanted
     decoded = zerorun.AsyncDecoder(device="cuda").map(wanted)
     assert all(same(a, zerorun.decode(s, device="cpu")) for a, s in zip(decoded, wanted))
-
 
 
 def in_child(queue):
@@ -452,13 +450,10 @@ def test_fork_says_why_cuda_is_gone():
 
 def test_memory_of_decoded_arrays_comes_back():
     jpeg = zerorun.encode(picture("rgb24", 2000, 1500), device="cpu")
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
 
     def used():
-        cuda("cudaDeviceSynchronize")
         zerorun.release_memory()
-        cuda("cudaMemGetInfo", ctypes.byref(free), ctypes.byref(total))
-        return total.value - free.value
+        return used_memory()[0]
     zerorun.decode(jpeg, device="cuda")
     before = used()
     for _ in range(300):
@@ -579,4 +574,3 @@ def test_tensors_are_not_copied():
     before = torch.cuda.memory_stats()["allocation.all.allocated"]
     assert zerorun.encode(tensor) == jpeg
     assert torch.cuda.memory_stats()["allocation.all.allocated"] == before
-

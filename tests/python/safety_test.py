@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import zerorun
 
-from hostile import Closer
 from support import picture, run_threads, same
+from walk_test import Closer
 
 RGB = picture("rgb24", 200, 120)
 JPEG = zerorun.encode(RGB, device="cpu")

@@ -157,28 +157,24 @@ TEST(RateDistortion, ProgressiveModesCountFiles) {
   EXPECT_FALSE(parse_mode("zerorun:progressive=no", error));
 }
 
-TEST(RateDistortion, TunedModesSaveBytes) {
+/// Tuned modes on each of the photos, trained tables, which have the same coefficients with fewer
+/// bits, on their mean.
+TEST(RateDistortion, ModesForPhotosSaveBytes) {
   if (!test_data()) GTEST_SKIP() << kNoTestData;
-  const Curves& curves = measure_all();  // small parts of photos; README.md has whole ones
-  for (const auto& [key, curve] : curves) {
-    if (key.find("tune=photo,effort=best") == std::string::npos || key[0] != 'k') continue;
-    const std::string base = key.substr(0, key.rfind('\t') + 1) + "turbo";
-    EXPECT_GT(saved(curves.at(base), curve, ssimulacra2), 9) << key;
-    EXPECT_GT(saved(curves.at(base), curve, ms_ssim), 2) << key;
-    EXPECT_GT(saved(curves.at(base), curve, psnr), 2) << key;
-  }
-}
-
-/// The same coefficients with fewer bits, on the mean of the photos.
-TEST(RateDistortion, TrainedTablesSaveBytes) {
-  if (!test_data()) GTEST_SKIP() << kNoTestData;
-  const Curves& curves = measure_all();
   double sum = 0;
   int count = 0;
-  for (const auto& [key, curve] : curves) {
+  for (const auto& [key, curve] :
+       measure_all()) {  // small parts of photos; README.md has whole ones
+    if (key[0] != 'k') continue;
+    if (key.find("tune=photo,effort=best") != std::string::npos) {
+      const Curve& base = measure_all().at(key.substr(0, key.rfind('\t') + 1) + "turbo");
+      EXPECT_GT(saved(base, curve, ssimulacra2), 9) << key;
+      EXPECT_GT(saved(base, curve, ms_ssim), 2) << key;
+      EXPECT_GT(saved(base, curve, psnr), 2) << key;
+    }
     const std::size_t at = key.find(",huffman=trained");
-    if (at == std::string::npos || key[0] != 'k') continue;
-    sum += saved(curves.at(key.substr(0, at)), curve, psnr);
+    if (at == std::string::npos) continue;
+    sum += saved(measure_all().at(key.substr(0, at)), curve, psnr);
     ++count;
   }
   ASSERT_EQ(count, 4);
@@ -203,39 +199,26 @@ TEST(Metrics, AgreeWithTheReferenceImplementations) {
   const auto table = *test_data() / "rd/peers.tsv";
   const auto image = read_image((*test_data() / "kodak/kodim01.png").string());
   if (!image || !std::filesystem::exists(table)) GTEST_SKIP() << "no " << table;
-  const Meter meter(*image);
+  const bool butter = output_of("command -v butteraugli_main").has_value();
+  const Judge judge(*image, {butter ? "butteraugli_main" : "", ""});
   int compared = 0;
   for (const Row& row : test::read_tsv(table)) {
     const std::string q = row.at("q");
     if (row.at("image") != "k01" || row.at("encoder") != "turbo_std" || (q != "50" && q != "90"))
       continue;
     const auto sampling = row.at("sampling") == "420" ? Subsampling::s420 : Subsampling::s444;
-    const auto point = measure(mode_of("turbo"), sampling, std::stoi(q), *image, meter);
+    const auto point = measure(mode_of("turbo"), sampling, std::stoi(q), *image, judge);
     ASSERT_TRUE(point);
     EXPECT_EQ(point->bytes, std::stod(row.at("scan_bytes")));
     EXPECT_NEAR(point->scores[psnr], std::stod(row.at("psnr_y")), 0.001);
     EXPECT_NEAR(point->scores[psnr_hvs_m], std::stod(row.at("psnr_hvs_m")), 0.2);
     EXPECT_NEAR(point->scores[ssimulacra2], std::stod(row.at("ssimulacra2")), 0.3);
+    if (butter && q == "90") {
+      EXPECT_NEAR(point->scores[butteraugli], -std::stod(row.at("butteraugli_3norm")), 0.03);
+    }
     ++compared;
   }
   EXPECT_GE(compared, 4);
-}
-
-TEST(Metrics, ButteraugliAgreesWithTheReferenceImplementation) {
-  if (!test_data()) GTEST_SKIP() << kNoTestData;
-  if (!output_of("command -v butteraugli_main")) GTEST_SKIP() << "no butteraugli_main";
-  const auto table = *test_data() / "rd/peers.tsv";
-  const auto image = read_image((*test_data() / "kodak/kodim01.png").string());
-  if (!image || !std::filesystem::exists(table)) GTEST_SKIP() << "no " << table;
-  const Judge judge(*image, {"butteraugli_main", ""});
-  for (const Row& row : test::read_tsv(table)) {
-    if (row.at("image") != "k01" || row.at("encoder") != "turbo_std" || row.at("q") != "90")
-      continue;
-    const auto sampling = row.at("sampling") == "420" ? Subsampling::s420 : Subsampling::s444;
-    const auto point = measure(mode_of("turbo"), sampling, 90, *image, judge);
-    ASSERT_TRUE(point);
-    EXPECT_NEAR(point->scores[butteraugli], -std::stod(row.at("butteraugli_3norm")), 0.03);
-  }
 }
 
 /// A shell script that stands for another program.

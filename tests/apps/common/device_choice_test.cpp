@@ -93,52 +93,40 @@ DeviceOptions asking_for(Backend backend) {
   return options;
 }
 
-TEST(DeviceStart, auto_without_a_driver_is_the_cpu_and_starts_nothing) {
-  std::atomic<int> starts{0};
-  DeviceStart device(asking_for(Backend::automatic), 1e12, Work::encode,
-                     probe_of(Status(Errc::no_device), Status::ok(), starts));
-  EXPECT_EQ(device.for_source().backend, Backend::cpu);
-  EXPECT_EQ(device.finish(), Backend::cpu);
-  EXPECT_EQ(starts, 0);
-}
-
-TEST(DeviceStart, auto_with_little_to_do_starts_nothing) {
-  std::atomic<int> starts{0};
-  DeviceStart device(asking_for(Backend::automatic), 1e6, Work::decode,
-                     probe_of(Status::ok(), Status::ok(), starts));
-  EXPECT_EQ(device.for_source().backend, Backend::cpu);
-  EXPECT_EQ(device.finish(), Backend::cpu);
-  EXPECT_EQ(starts, 0);
-}
-
-TEST(DeviceStart, auto_with_much_to_do_starts_cuda) {
-  std::atomic<int> starts{0};
-  DeviceStart device(asking_for(Backend::automatic), 1e12, Work::encode,
-                     probe_of(Status::ok(), Status::ok(), starts));
-  EXPECT_EQ(device.for_source().backend, Backend::automatic);
-  EXPECT_EQ(device.finish(), Backend::cuda);
-  EXPECT_EQ(device.for_coders(), Backend::automatic);
-  EXPECT_EQ(starts, 1);
-}
-
-TEST(DeviceStart, auto_falls_back_where_the_device_does_not_start) {
-  std::atomic<int> starts{0};
-  for (const Errc code : {Errc::device_unsuitable, Errc::out_of_memory, Errc::device_failure}) {
-    DeviceStart device(asking_for(Backend::automatic), 1e12, Work::encode,
-                       probe_of(Status::ok(), Status(code), starts));
-    EXPECT_EQ(device.finish(), Backend::cpu);
-    EXPECT_EQ(device.finish(), Backend::cpu) << "a second time";
-    EXPECT_EQ(device.for_coders(), Backend::cpu);
+TEST(DeviceStart, what_is_asked_for_there_and_worth_it_is_started_once) {
+  constexpr double kMuch = 1e12, kLittle = 1e6;
+  const struct {
+    Backend asked;
+    double pixels;
+    Errc presence, start;
+    Backend source, end;
+    int starts;
+  } cases[] = {
+      {Backend::automatic, kMuch, Errc::no_device, Errc::ok, Backend::cpu, Backend::cpu, 0},
+      {Backend::automatic, kLittle, Errc::ok, Errc::ok, Backend::cpu, Backend::cpu, 0},
+      {Backend::automatic, kMuch, Errc::ok, Errc::ok, Backend::automatic, Backend::cuda, 1},
+      {Backend::automatic, kMuch, Errc::ok, Errc::device_unsuitable, Backend::automatic,
+       Backend::cpu, 1},
+      {Backend::automatic, kMuch, Errc::ok, Errc::out_of_memory, Backend::automatic, Backend::cpu,
+       1},
+      {Backend::automatic, kMuch, Errc::ok, Errc::device_failure, Backend::automatic, Backend::cpu,
+       1},
+      {Backend::cuda, kLittle, Errc::ok, Errc::ok, Backend::cuda, Backend::cuda, 1}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(testing::Message() << &c - cases);
+    std::atomic<int> starts{0};
+    DeviceStart device(asking_for(c.asked), c.pixels, Work::encode,
+                       probe_of(Status(c.presence), Status(c.start), starts));
+    EXPECT_EQ(device.for_source().backend, c.source);
+    EXPECT_EQ(device.finish(), c.end);
+    EXPECT_EQ(device.finish(), c.end) << "a second time";
+    EXPECT_EQ(device.for_coders(), c.end == Backend::cpu ? Backend::cpu : c.asked);
+    EXPECT_EQ(starts, c.starts);
   }
 }
 
-TEST(DeviceStart, cuda_is_forced_however_little_there_is_to_do) {
+TEST(DeviceStart, cuda_that_does_not_start_is_a_failure) {
   std::atomic<int> starts{0};
-  DeviceStart device(asking_for(Backend::cuda), 1.0, Work::encode,
-                     probe_of(Status::ok(), Status::ok(), starts));
-  EXPECT_EQ(device.for_source().backend, Backend::cuda);
-  EXPECT_EQ(device.finish(), Backend::cuda);
-  EXPECT_EQ(device.for_coders(), Backend::cuda);
   DeviceStart broken(asking_for(Backend::cuda), 1.0, Work::encode,
                      probe_of(Status::ok(), Status(Errc::device_unsuitable), starts));
   try {

@@ -67,7 +67,7 @@ TEST(StepMeter, the_sentence_says_how_busy_the_slowest_step_was) {
     int lanes;
     double seconds;
     std::vector<std::pair<Step, double>> steps;
-    std::string sentence;
+    std::string sentence, reading = {};
   } cases[] = {
       {4,
        4,
@@ -97,12 +97,19 @@ TEST(StepMeter, the_sentence_says_how_busy_the_slowest_step_was) {
        1,
        {{Step::convert, 0.9}, {Step::code, 0.1}},
        "Converting the samples was the slowest step: it was busy 90 % of the time."},
+      {1,
+       4,
+       {{Step::read, 3.9}},
+       "Reading and decoding the h264 video was the slowest step: it delivered 25.0 frames/s.",
+       "Reading and decoding the h264 video"},
       {1, 1, {}, ""}};
-  for (const auto& [lanes, seconds, steps, sentence] : cases) {
+  for (const auto& [lanes, seconds, steps, sentence, reading] : cases) {
     StepMeter meter;
     meter.set_threads(StepPool::lanes, lanes);
     for (const auto& [step, busy] : steps) add_seconds(meter, step, busy);
-    const StepReport report = meter.report(seconds, 100, {});
+    StepWords words;
+    if (!reading.empty()) words.reading = reading;
+    const StepReport report = meter.report(seconds, 100, words);
     EXPECT_EQ(report.sentence, sentence);
     EXPECT_EQ(report.wall.has_value(), !steps.empty());
   }
@@ -163,30 +170,16 @@ TEST(StepClock, what_the_reader_and_the_writer_convert_is_theirs) {
 TEST(StepClock, a_step_ends_where_the_next_one_begins) {
   StepMeter meter;
   {
-    StepClock clock(&meter, take_converted);
+    StepClock clock(&meter, take_converted), none(nullptr);
     clock.begin(Step::load);
     be_busy(std::chrono::milliseconds(3));
     clock.begin(Step::store);
+    none.begin(Step::code);  // without a meter it does nothing
+    EXPECT_EQ(DeviceSpans::current(), nullptr);
   }
   const StepReport report = meter.report(1.0, 1, {});
   EXPECT_GE(use_of(report, Step::load).busy_seconds, 0.003);
   EXPECT_GT(use_of(report, Step::store).busy_seconds, 0.0);
-}
-
-TEST(StepClock, without_a_meter_does_nothing) {
-  StepClock clock(nullptr);
-  clock.begin(Step::code);
-  EXPECT_EQ(DeviceSpans::current(), nullptr);
-}
-
-TEST(StepMeter, video_is_decoded_where_it_is_read) {
-  StepMeter meter;
-  add_seconds(meter, Step::read, 0.9);
-  StepWords words;
-  words.reading = "Reading and decoding the h264 video";
-  EXPECT_EQ(
-      meter.report(1.0, 30, words).sentence,
-      "Reading and decoding the h264 video was the slowest step: it delivered 30.0 frames/s.");
 }
 
 TEST(StepMeter, without_a_busy_step_there_is_no_wall) {

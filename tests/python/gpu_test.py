@@ -166,6 +166,19 @@ def test_stream_in_device_memory():
         zerorun.decode(data, to="host")
 
 
+def test_no_packet_lies_in_device_memory(tmp_path):
+    jpeg = zerorun.encode(picture("rgb24", 80, 60), device="cpu")
+    data = CudaArray.of(np.frombuffer(jpeg, np.uint8))
+    video = zerorun.VideoWriter(tmp_path / "a.mjpeg")
+    with pytest.raises(zerorun.ArgumentError):
+        video.write_packet(data)
+    video.write_packet(jpeg)
+    with pytest.raises(zerorun.ArgumentError):
+        video.write_packet(data)
+    video.close()
+    assert (tmp_path / "a.mjpeg").read_bytes() == jpeg
+
+
 def test_encode_into_waits_for_nothing():
     image = picture("rgb24", 640, 480)
     wanted = zerorun.encode(image, device="cpu")

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "apps/python/binding/options.hpp"
@@ -346,7 +347,7 @@ std::shared_ptr<HostBuffer> copy_stream(std::span<const std::byte> stream, HostM
   if (memory == HostMemory::pinned)
     copy_together(stream, copy->data(), /*is_read_soon=*/false);
   else
-    std::ranges::copy(stream, copy->data());
+    std::memcpy(copy->data(), stream.data(), stream.size());
   return copy;
 }
 

@@ -82,7 +82,7 @@ class QualitySearch {
     return low_.log && low_.at >= kFirst ? (low_.at < kSecond ? kSecond : kMostQuality) : kFirst;
   }
 
-  /// If the logarithm of the loss is linear. Losses that rise with quality tell nothing.
+  /// Takes the logarithm of the loss as linear. Losses that rise with quality are not used.
   int between() const {
     const std::int64_t fall = *low_.log - *high_.log;
     const int width = high_.at - low_.at;

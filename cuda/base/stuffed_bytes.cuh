@@ -38,7 +38,7 @@ struct StuffedWindow {
     return static_cast<std::uint8_t>(word[i / 4] >> i % 4 * 8);
   }
 };
-/// Whether all of the window exists, as that of nearly each thread.
+/// True if the input has all of the window, as for nearly every thread.
 __device__ inline bool is_inside(const StuffedBytes& input, std::int64_t first) {
   return first >= 0 && first + kStuffedBytesPerThread <= input.in_bytes;
 }

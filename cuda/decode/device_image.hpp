@@ -226,7 +226,7 @@ class DeviceImage {
   bool is_direct_ = false;
   std::optional<Expected> expected_;
   bool is_converted_ = false;  ///< the planes, to the frame's format
-  FrameView converted_;        ///< where; of host frames in frame_memory_
+  FrameView converted_;        ///< where it lies; host frames: frame_memory_
   ScanPlanes planes_;          ///< of the image's components; without data: not wanted
   std::array<bool, kMaxComponents> scanned_{};
   std::array<DeviceBuffer<std::uint8_t>, kMaxComponents> plane_memory_;

@@ -128,7 +128,7 @@ class DcPrediction {
     return part(0, 0xFFFF) + part(16, 0xFFFF) + part(32, 0xFFFFFFFF);
   }
 
-  alignas(8) std::uint32_t block_[kBlocks];  ///< what is put() of each, and then its DC
+  alignas(8) std::uint32_t block_[kBlocks];  ///< what put() stored of each, later its DC
 };
 
 // Pairs to AC coefficients. The CTA's threads share the pairs evenly, and each coefficient goes to

@@ -20,7 +20,7 @@ constexpr std::size_t kMostRoom = std::size_t{16} << 20;
 
 /// Groups of a batch, so that the steps overlap: four, unless their rooms are small or large.
 std::size_t count_groups(std::size_t batch_room) {
-  // Of 8 frames of 1920x1080 each takes 48 us so, and 65 with 8 MiB (H200).
+  // 8 frames of 1920x1080 take 48 us each with it, and 65 with 8 MiB (H200).
   constexpr std::size_t kLeast = std::size_t{4} << 20;
   return ceil_div(batch_room, std::clamp(batch_room / 4, kLeast, kMostRoom));
 }
@@ -95,7 +95,7 @@ Status BatchToHost::prepare() {
   return copy_stream_.create();  // the last: what fails is prepared again
 }
 
-/// A stream that has no other to wait for is not packed, and is copied while it crosses the bus.
+/// A single stream is not packed; it is copied while it crosses the bus.
 Status BatchToHost::deliver_one(const ConstFrameView& frame, const StreamMemory& memory,
                                 const Encode& encode, cudaStream_t stream) {
   Coder& coder = coders_[0];

@@ -85,7 +85,10 @@ void check_recode_options(RecodeOptions& options) {
   if (options.progressive) params.scans = ScanChoice::progressive;
   if (params.verify && !options.any())
     fail(Exit::usage, "--verify compares what is coded again, for example by --optimize");
-  if (options.any()) find_all_devices(options.device);
+  if (options.device.backend == Backend::cuda && !options.optimizes_alone())
+    fail(Exit::usage,
+         "--device cuda is for --optimize alone; the CPU does all else that copy does");
+  find_all_devices(options.device);
 }
 
 Recoder::Recoder(const RecodeOptions& options, const StreamLimits& limits, bool holds_fields,

@@ -78,8 +78,8 @@ class RecodeTest(ProgramTest):
 
     def test_a_device_that_is_not_there(self):
         source = self.picture()
-        for options in (("--optimize",), ("--rotate", "90")):
-            done = self.zerorun("copy", source, "-o", self.path("no.jpg"), *options, "--device", "cuda:99", code=5)
+        for options, code in (("--optimize",), 5), (("--rotate", "90"), 2), (("--optimize", "--progressive"), 2), ((), 2):
+            done = self.zerorun("copy", source, "-o", self.path("no.jpg"), *options, "--device", "cuda:99", code=code)
             self.assertFalse(pathlib.Path(self.path("no.jpg")).exists(), done.stderr)
 
     @needs_jpegtran

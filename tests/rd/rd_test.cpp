@@ -2,6 +2,7 @@
 // curves.tsv is renewed with ZERORUN_UPDATE_GOLDEN=1 where the test data is there.
 // SPDX-License-Identifier: MIT
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -200,6 +201,7 @@ TEST(Metrics, AgreeWithTheReferenceImplementations) {
   const auto image = read_image((*test_data() / "kodak/kodim01.png").string());
   if (!image || !std::filesystem::exists(table)) GTEST_SKIP() << "no " << table;
   const bool butter = output_of("command -v butteraugli_main").has_value();
+  if (!butter) std::puts("butteraugli_main is not installed: its scores are not compared");
   const Judge judge(*image, {butter ? "butteraugli_main" : "", ""});
   int compared = 0;
   for (const Row& row : test::read_tsv(table)) {

@@ -71,7 +71,6 @@ struct TranscodeParams {
   bool strict = false;
   StreamLimits limits;
   /// A GPU codes baseline streams of which only `optimize` is asked; the CPU does everything else.
-  /// Errors of create(): those of resolve_backend().
   Backend backend = Backend::automatic;
   int device = 0;   ///< CUDA device index
   int threads = 0;  ///< CPU threads for one image; 0 = usable cores
@@ -96,7 +95,7 @@ struct TranscodeReport {
 /// are no damage.
 class ZERORUN_API Transcoder {
  public:
-  /// Errors: invalid_argument.
+  /// Errors: invalid_argument, and those of resolve_backend().
   static Result<Transcoder> create(const TranscodeParams& params = {});
 
   Transcoder(Transcoder&&) noexcept;

@@ -14,7 +14,7 @@
 #include "apps/bench/measure/measure.hpp"
 #include "apps/common/input_output.hpp"
 #include "apps/common/process.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 

@@ -13,7 +13,7 @@
 #include "apps/bench/frames.hpp"
 #include "apps/common/figures.hpp"
 #include "apps/common/process.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/base/thread_pool.hpp"
 
 namespace zerorun::app::bench {

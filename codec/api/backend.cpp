@@ -9,7 +9,7 @@
 #include <string>
 
 #include "codec/api/pipelines.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/base/choices.hpp"
 #include "codec/base/cuda_device.hpp"
 #include "codec/pipeline/cpu_choice.hpp"

@@ -10,7 +10,7 @@
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/syntax/header_parser.hpp"
-#include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 namespace {

@@ -11,6 +11,7 @@
 #include "codec/api/quality_encoder.hpp"
 #include "codec/arith/symbol.hpp"
 #include "codec/base/choices.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/base/try.hpp"
 #include "codec/encode/bit_pack.hpp"
 #include "codec/encode/byte_stuff.hpp"
@@ -18,7 +19,6 @@
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 

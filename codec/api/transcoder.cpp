@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "codec/api/device_set.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
-#include "codec/pipeline/lossless_transform.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

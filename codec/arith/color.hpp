@@ -25,20 +25,42 @@ constexpr std::int32_t color_fix(double x) {
   return static_cast<std::int32_t>(x * (1 << kColorBits) + 0.5);
 }
 
-ZR_HD std::uint8_t rgb_to_y(std::int32_t r, std::int32_t g, std::int32_t b) {
-  constexpr std::int32_t kR = color_fix(0.29900), kG = color_fix(0.58700), kB = color_fix(0.11400);
-  return static_cast<std::uint8_t>((kR * r + kG * g + kB * b + kColorHalf) >> kColorBits);
-}
+/// What the components of a pixel get before they are rounded down, and then what they lose by it.
+struct Carry {
+  std::int32_t y, cb, cr;
+};
 
-/// Cb and Cr are rounded by "half - 1", so that 255 is the largest result (libjpeg jccolor.c).
-ZR_HD Ycc rgb_to_ycc(std::int32_t r, std::int32_t g, std::int32_t b) {
+ZR_HD Ycc rgb_to_ycc(std::int32_t r, std::int32_t g, std::int32_t b, Carry& carry) {
   constexpr std::int32_t kRCb = color_fix(0.16874), kGCb = color_fix(0.33126);
   constexpr std::int32_t kGCr = color_fix(0.41869), kBCr = color_fix(0.08131);
-  constexpr std::int32_t kHalf = color_fix(0.50000);
-  constexpr std::int32_t kOffset = (128 << kColorBits) + kColorHalf - 1;
-  return {rgb_to_y(r, g, b),
-          static_cast<std::uint8_t>((kHalf * b - kRCb * r - kGCb * g + kOffset) >> kColorBits),
-          static_cast<std::uint8_t>((kHalf * r - kGCr * g - kBCr * b + kOffset) >> kColorBits)};
+  constexpr std::int32_t kHalf = color_fix(0.50000), kMiddle = 128 << kColorBits;
+  const auto round = [](std::int32_t sum, std::int32_t& rest) {
+    sum += rest;
+    rest = sum & ((1 << kColorBits) - 1);
+    return static_cast<std::uint8_t>(sum >> kColorBits < 255 ? sum >> kColorBits : 255);
+  };
+  return {round(color_fix(0.29900) * r + color_fix(0.58700) * g + color_fix(0.11400) * b, carry.y),
+          round(kHalf * b - kRCb * r - kGCb * g + kMiddle, carry.cb),
+          round(kHalf * r - kGCr * g - kBCr * b + kMiddle, carry.cr)};
+}
+
+/// Noise shaping: in each four pixels of a row, what rounding takes from one is given to the next.
+/// The errors then lie in high frequencies, where quantisation steps are large: tests/rd/README.md
+/// has what it saves.
+inline constexpr int kShapedPixels = 4;
+
+/// Of the first of four pixels; alternating, so that flat areas get no columns. Or of any pixel
+/// that is rounded for itself: Cb and Cr get "half - 1", so that 255 is the largest result (libjpeg
+/// jccolor.c).
+ZR_HD constexpr Carry first_carry(int row, bool shapes_noise) {
+  const std::int32_t shaped = (row % 2 == 0 ? 1 : 3) << (kColorBits - 2);
+  return shapes_noise ? Carry{shaped, shaped, shaped}
+                      : Carry{kColorHalf, kColorHalf - 1, kColorHalf - 1};
+}
+
+ZR_HD Ycc rgb_to_ycc(std::int32_t r, std::int32_t g, std::int32_t b) {
+  Carry carry = first_carry(0, false);
+  return rgb_to_ycc(r, g, b, carry);
 }
 
 ZR_HD std::uint8_t clamp_sample(std::int32_t x) {

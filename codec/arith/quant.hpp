@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "codec/arith/integer.hpp"
 
 namespace zerorun {
 

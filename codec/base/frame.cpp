@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/base/choices.hpp"
 #include "codec/base/cuda_device.hpp"
 #include "codec/base/pixel_rows.hpp"

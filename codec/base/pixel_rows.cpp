@@ -3,7 +3,7 @@
 #include "codec/base/pixel_rows.hpp"
 
 #include "codec/arith/color.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 
 namespace zerorun {
 ChromaAccess chroma_access(PixelFormat format) {
@@ -53,12 +53,14 @@ ComponentLayout component_layout(PixelFormat format, int component, int width, i
 }
 
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,
-                  std::uint8_t* cr) {
+                  std::uint8_t* cr, bool shapes_noise) {
   if (is_rgb(frame.format)) {
     const RgbOrder order = rgb_order(frame.format);
     const std::uint8_t* in = frame_row(frame, 0, y);
+    Carry carry{};
     for (int x = 0; x < frame.width; ++x, in += order.pixel_bytes) {
-      const Ycc ycc = rgb_to_ycc(in[order.r], in[order.g], in[order.b]);
+      if (!shapes_noise || x % kShapedPixels == 0) carry = first_carry(y, shapes_noise);
+      const Ycc ycc = rgb_to_ycc(in[order.r], in[order.g], in[order.b], carry);
       luma[x] = ycc.y;
       if (cb == nullptr) continue;
       cb[x] = ycc.cb;

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "codec/arith/integer.hpp"
 #include "zerorun/frame.hpp"
 
 namespace zerorun {
@@ -56,9 +55,10 @@ struct ComponentLayout {
 ComponentLayout component_layout(PixelFormat format, int component, int width, int height);
 
 /// Reads row y of the frame: one sample a pixel; sub-sampled chroma is repeated. cb and cr are not
-/// written for gray8 or if they are null. Rows have room for `width` samples.
+/// written for gray8 or if they are null. Rows have room for `width` samples. `shapes_noise`: RGB
+/// is rounded so (arith/color.hpp).
 void read_ycc_row(const ConstFrameView& frame, int y, std::uint8_t* luma, std::uint8_t* cb,
-                  std::uint8_t* cr);
+                  std::uint8_t* cr, bool shapes_noise = false);
 
 /// Writes row y of an RGB frame from R, G and B samples.
 void pack_rgb_row(const FrameView& frame, int y, const std::uint8_t* r, const std::uint8_t* g,

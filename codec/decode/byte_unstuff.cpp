@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "codec/base/coded_bytes.hpp"
-#include "codec/syntax/marker.hpp"
+#include "codec/base/marker.hpp"
 
 namespace zerorun {
 

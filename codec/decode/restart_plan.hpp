@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "codec/base/marker.hpp"
 #include "codec/decode/byte_unstuff.hpp"
-#include "codec/syntax/marker.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "zerorun/status.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/byte_stuff.hpp"
 
-#include "codec/syntax/marker.hpp"
+#include "codec/base/marker.hpp"
 
 namespace zerorun {
 

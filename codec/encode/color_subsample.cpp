@@ -52,7 +52,7 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
   if (a.components == 1 || (is_ycc && factors.h == a.h_max && factors.v == a.v_max)) {
     for (int y = a.first_row; y < last_row && a.plane[0].data != nullptr; ++y) {
       std::uint8_t* const row = plane_row(a.plane[0], y);
-      read_ycc_row(a.frame, y, row, nullptr, nullptr);
+      read_ycc_row(a.frame, y, row, nullptr, nullptr, a.shapes_noise);
       extend_row(row, a.frame.width, a.plane[0].width);
     }
     for (int c = 1; c < a.components; ++c) copy_chroma(a, c, first_chroma, last_chroma);
@@ -74,7 +74,7 @@ Status color_subsample_cpu(const ColorSubsampleArgs& a, Exec& exec) {
       cr[i] = cb[i] + stride;
       const int y = std::min(cy * a.v_max + i, a.frame.height - 1);
       std::uint8_t* luma = a.plane[0].data != nullptr ? plane_row(a.plane[0], y) : unwanted;
-      read_ycc_row(a.frame, y, luma, cb[i], cr[i]);
+      read_ycc_row(a.frame, y, luma, cb[i], cr[i], a.shapes_noise);
       extend_row(luma, a.frame.width, a.plane[0].width);
       extend_row(cb[i], a.frame.width, full_width);
       extend_row(cr[i], a.frame.width, full_width);

@@ -23,6 +23,7 @@ struct ColorSubsampleArgs {
   /// Out. The first has no data where luma is not wanted, because the frame has it as it must be.
   PlaneView plane[kMaxComponents];
   std::int32_t first_row, row_count;  ///< luma rows to convert; first_row is a multiple of v_max
+  bool shapes_noise = false;          ///< RGB is rounded with noise shaping
 };
 
 /// Bytes from row to row in a plane that the stage makes: rows are aligned for vector loads.

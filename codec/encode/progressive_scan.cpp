@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "codec/arith/symbol.hpp"
 #include "codec/arith/host_device.hpp"
+#include "codec/arith/symbol.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/encode/bit_state.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

@@ -9,7 +9,6 @@
 #include "codec/base/buffer.hpp"
 #include "codec/encode/bit_pack.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "codec/syntax/scan_script.hpp"
 #include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {

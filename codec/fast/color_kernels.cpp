@@ -45,6 +45,16 @@ HWY_INLINE RgbVectors load_rgb(const std::uint8_t* in) {
   }
   return {v[kR], v[kG], v[kB]};
 }
+/// `kernel` for an order of bytes: kernel.operator()<kR, kG, kB, kPixel>().
+template <typename Kernel>
+HWY_INLINE void for_order(RgbOrder order, const Kernel& kernel) {
+  if (order.pixel_bytes == 3 && order.r == 0) return kernel.template operator()<0, 1, 2, 3>();
+  if (order.pixel_bytes == 3) return kernel.template operator()<2, 1, 0, 3>();
+  if (order.r == 0) return kernel.template operator()<0, 1, 2, 4>();
+  if (order.r == 1) return kernel.template operator()<1, 2, 3, 4>();
+  if (order.r == 2) return kernel.template operator()<2, 1, 0, 4>();
+  kernel.template operator()<3, 2, 1, 4>();
+}
 template <int kR, int kG, int kB, int kPixel>
 HWY_INLINE void store_rgb(RgbVectors rgb, std::uint8_t* out) {
   const D8 d;
@@ -60,67 +70,80 @@ HWY_INLINE void store_rgb(RgbVectors rgb, std::uint8_t* out) {
   }
 }
 
-/// (sum + offset) >> kColorBits
-HWY_INLINE V16 color_sum(Wide sum, std::int32_t offset) {
-  const V32 add = hn::Set(D32(), offset);
-  return hn::ReorderDemote2To(D16(), hn::ShiftRight<kColorBits>(hn::Add(sum.lower, add)),
-                              hn::ShiftRight<kColorBits>(hn::Add(sum.upper, add)));
+/// first_carry() of luma and chroma.
+struct Carries {
+  V32 luma, chroma;
+  bool shape_noise;
+};
+/// With noise shaping all sums up to each one are rounded, and then their differences are taken.
+HWY_INLINE V32 round_sums(V32 sums, std::int32_t offset, V32 carry, bool shape_noise) {
+  const D32 d;
+  static_assert(kShapedPixels == 4);  // of 128 bits
+  sums = hn::Add(sums, hn::Set(d, offset));
+  if (shape_noise) sums = hn::Add(sums, hn::ShiftLeftLanes<1>(d, sums));
+  if (shape_noise) sums = hn::Add(sums, hn::ShiftLeftLanes<2>(d, sums));
+  sums = hn::ShiftRight<kColorBits>(hn::Add(sums, carry));
+  return shape_noise ? hn::Sub(sums, hn::ShiftLeftLanes<1>(d, sums)) : sums;
+}
+HWY_INLINE V16 color_sum(Wide sum, std::int32_t offset, V32 carry, bool shape_noise) {
+  return hn::ReorderDemote2To(D16(), round_sums(sum.lower, offset, carry, shape_noise),
+                              round_sums(sum.upper, offset, carry, shape_noise));
 }
 
 /// Y, Cb, Cr of 16-bit lanes. Factors above 32767 are made of two, or of a negated -32768.
 struct YccLanes {
   V16 y, cb, cr;
 };
-HWY_INLINE YccLanes to_ycc(V16 r, V16 g, V16 b) {
-  constexpr int kOffset = (128 << kColorBits) + kColorHalf - 1, kHalf = -color_fix(0.50000);
+HWY_INLINE YccLanes to_ycc(V16 r, V16 g, V16 b, const Carries& carry) {
+  constexpr int kMiddle = 128 << kColorBits, kHalf = -color_fix(0.50000);
   constexpr int kG = color_fix(0.58700);
   const Wide half_r = combine(r, kHalf, g, color_fix(0.41869));
   const Wide half_b = combine(b, kHalf, g, 0);
   return {color_sum(combine(r, color_fix(0.29900), g, kG - 16384) +
                         combine(b, color_fix(0.11400), g, 16384),
-                    kColorHalf),
-          color_sum(combine(r, -color_fix(0.16874), g, -color_fix(0.33126)) - half_b, kOffset),
-          color_sum(combine(b, -color_fix(0.08131), g, 0) - half_r, kOffset)};
+                    0, carry.luma, carry.shape_noise),
+          color_sum(combine(r, -color_fix(0.16874), g, -color_fix(0.33126)) - half_b, kMiddle,
+                    carry.chroma, carry.shape_noise),
+          color_sum(combine(b, -color_fix(0.08131), g, 0) - half_r, kMiddle, carry.chroma,
+                    carry.shape_noise)};
 }
 
 template <int kR, int kG, int kB, int kPixel>
-HWY_INLINE void rgb_vector_to_ycc(const std::uint8_t* in, std::uint8_t* y, std::uint8_t* cb,
-                                  std::uint8_t* cr) {
+HWY_INLINE void rgb_vector_to_ycc(const std::uint8_t* in, const Carries& carry, std::uint8_t* y,
+                                  std::uint8_t* cb, std::uint8_t* cr) {
   const D8 d;
   const RgbVectors rgb = load_rgb<kR, kG, kB, kPixel>(in);
   const Samples r = widen(rgb.r), g = widen(rgb.g), b = widen(rgb.b);
-  const YccLanes lower = to_ycc(r.lower, g.lower, b.lower);
-  const YccLanes upper = to_ycc(r.upper, g.upper, b.upper);
+  const YccLanes lower = to_ycc(r.lower, g.lower, b.lower, carry);
+  const YccLanes upper = to_ycc(r.upper, g.upper, b.upper, carry);
   hn::StoreU(narrow({lower.y, upper.y}), d, y);
   hn::StoreU(narrow({lower.cb, upper.cb}), d, cb);
   hn::StoreU(narrow({lower.cr, upper.cr}), d, cr);
 }
 
 template <int kR, int kG, int kB, int kPixel>
-HWY_NOINLINE void rgb_to_ycc_of(const std::uint8_t* in, int width, std::uint8_t* y,
-                                std::uint8_t* cb, std::uint8_t* cr) {
+HWY_NOINLINE void rgb_to_ycc_of(const std::uint8_t* in, int width, int row, bool shapes_noise,
+                                std::uint8_t* y, std::uint8_t* cb, std::uint8_t* cr) {
+  const Carry first = first_carry(row, shapes_noise);
+  const Carries carry{hn::Set(D32(), first.y), hn::Set(D32(), first.cb), shapes_noise};
   int x = 0;
   for (; x + kBytes <= width; x += kBytes)
-    rgb_vector_to_ycc<kR, kG, kB, kPixel>(in + x * kPixel, y + x, cb + x, cr + x);
+    rgb_vector_to_ycc<kR, kG, kB, kPixel>(in + x * kPixel, carry, y + x, cb + x, cr + x);
   if (x == width) return;
   const auto rest = static_cast<std::size_t>(width - x);
   std::uint8_t pixels[kBytes * kPixel] = {}, out[3][kBytes];
   std::memcpy(pixels, in + x * kPixel, rest * kPixel);
-  rgb_vector_to_ycc<kR, kG, kB, kPixel>(pixels, out[0], out[1], out[2]);
+  rgb_vector_to_ycc<kR, kG, kB, kPixel>(pixels, carry, out[0], out[1], out[2]);
   std::memcpy(y + x, out[0], rest);
   std::memcpy(cb + x, out[1], rest);
   std::memcpy(cr + x, out[2], rest);
 }
 
-inline void rgb_to_ycc_row(const std::uint8_t* in, RgbOrder order, int width, std::uint8_t* y,
-                           std::uint8_t* cb, std::uint8_t* cr) {
-  if (order.pixel_bytes == 3)
-    return order.r == 0 ? rgb_to_ycc_of<0, 1, 2, 3>(in, width, y, cb, cr)
-                        : rgb_to_ycc_of<2, 1, 0, 3>(in, width, y, cb, cr);
-  if (order.r == 0) return rgb_to_ycc_of<0, 1, 2, 4>(in, width, y, cb, cr);
-  if (order.r == 1) return rgb_to_ycc_of<1, 2, 3, 4>(in, width, y, cb, cr);
-  if (order.r == 2) return rgb_to_ycc_of<2, 1, 0, 4>(in, width, y, cb, cr);
-  rgb_to_ycc_of<3, 2, 1, 4>(in, width, y, cb, cr);
+inline void rgb_to_ycc_row(const std::uint8_t* in, RgbOrder order, int width, int row,
+                           bool shapes_noise, std::uint8_t* y, std::uint8_t* cb, std::uint8_t* cr) {
+  for_order(order, [&]<int kR, int kG, int kB, int kPixel>() {
+    rgb_to_ycc_of<kR, kG, kB, kPixel>(in, width, row, shapes_noise, y, cb, cr);
+  });
 }
 
 /// x * k / 2^16 rounded half up, for |x| <= 128: the product of 2 x loses half of a unit at most,
@@ -173,13 +196,9 @@ HWY_NOINLINE void ycc_to_rgb_of(const std::uint8_t* y, const std::uint8_t* cb,
 
 inline void ycc_to_rgb_row(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr,
                            int width, RgbOrder order, std::uint8_t* out) {
-  if (order.pixel_bytes == 3)
-    return order.r == 0 ? ycc_to_rgb_of<0, 1, 2, 3>(y, cb, cr, width, out)
-                        : ycc_to_rgb_of<2, 1, 0, 3>(y, cb, cr, width, out);
-  if (order.r == 0) return ycc_to_rgb_of<0, 1, 2, 4>(y, cb, cr, width, out);
-  if (order.r == 1) return ycc_to_rgb_of<1, 2, 3, 4>(y, cb, cr, width, out);
-  if (order.r == 2) return ycc_to_rgb_of<2, 1, 0, 4>(y, cb, cr, width, out);
-  ycc_to_rgb_of<3, 2, 1, 4>(y, cb, cr, width, out);
+  for_order(order, [&]<int kR, int kG, int kB, int kPixel>() {
+    ycc_to_rgb_of<kR, kG, kB, kPixel>(y, cb, cr, width, out);
+  });
 }
 
 using DHalf8 = hn::Rebind<std::uint8_t, DU16>;

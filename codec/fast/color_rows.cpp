@@ -27,8 +27,8 @@ void subsample_rgb(const ColorKernels& kernels, const ColorSubsampleArgs& a, int
                             : rows.data() + (2 * static_cast<std::size_t>(i) + c) * stride;
       const int y = std::min(cy * a.v_max + i, a.frame.height - 1);
       std::uint8_t* luma = plane_row(a.plane[0], y);
-      kernels.rgb_to_ycc(frame_row(a.frame, 0, y), order, a.frame.width, luma, chroma[i][0],
-                         chroma[i][1]);
+      kernels.rgb_to_ycc(frame_row(a.frame, 0, y), order, a.frame.width, y, a.shapes_noise, luma,
+                         chroma[i][0], chroma[i][1]);
       extend_row(luma, a.frame.width, a.plane[0].width);
       for (std::uint8_t* row : chroma[i])
         extend_row(row, a.frame.width, full ? a.plane[1].width : full_width);

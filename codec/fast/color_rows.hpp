@@ -20,9 +20,9 @@ namespace zerorun::fast {
 inline constexpr int kRowPadding = 64;
 
 struct ColorKernels {
-  /// rgb_to_ycc() of arith/color.hpp for a row of packed pixels.
-  void (*rgb_to_ycc)(const std::uint8_t* in, RgbOrder order, int width, std::uint8_t* y,
-                     std::uint8_t* cb, std::uint8_t* cr);
+  /// rgb_to_ycc() of arith/color.hpp for row `row` of packed pixels.
+  void (*rgb_to_ycc)(const std::uint8_t* in, RgbOrder order, int width, int row, bool shapes_noise,
+                     std::uint8_t* y, std::uint8_t* cb, std::uint8_t* cr);
   /// box_mean() of arith/color.hpp over 2 x v samples, v being 1 or 2. Input rows are padded.
   void (*box_2)(const std::uint8_t* row0, const std::uint8_t* row1, int v, std::uint8_t* out,
                 int out_width);

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "codec/arith/integer.hpp"
-#include "codec/syntax/marker.hpp"
+#include "codec/arith/host_device.hpp"
+#include "codec/base/marker.hpp"
 
 namespace zerorun::fast {
 namespace {

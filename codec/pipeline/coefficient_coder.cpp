@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "codec/base/buffer.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/base/try.hpp"
 #include "codec/encode/progressive_scan.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

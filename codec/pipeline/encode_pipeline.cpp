@@ -66,8 +66,8 @@ std::optional<ColorSubsampleArgs> ComponentPlanes::make(const EncodeSetup& setup
     }
     return std::nullopt;
   }
-  ColorSubsampleArgs args{frame, setup.layout.components, setup.h_max, setup.v_max, {},
-                          0,     8 * setup.v_max};
+  ColorSubsampleArgs args{frame, setup.layout.components, setup.h_max,       setup.v_max, {},
+                          0,     8 * setup.v_max,         setup.shapes_noise};
   for (int c = 0; c < args.components; ++c) {
     const auto& component = setup.layout.component[c];
     const std::int32_t stride = plane_stride(component);

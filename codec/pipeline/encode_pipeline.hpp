@@ -12,8 +12,8 @@
 #include "codec/encode/fdct_quant.hpp"
 #include "codec/encode/symbol_histogram.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "codec/syntax/tables.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"
 
@@ -41,6 +41,7 @@ struct EncodeSetup {
   bool planes_are_components;
   /// Chroma that color_subsample made is fitted to a decoder's up-sampling: fit_chroma_rows().
   bool fits_chroma;
+  bool shapes_noise;  ///< as ColorSubsampleArgs
 };
 
 /// How a picture was coded to a size. Plain data.

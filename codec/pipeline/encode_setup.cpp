@@ -8,15 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "codec/base/marker.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/base/thread_pool.hpp"
 #include "codec/base/try.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "codec/syntax/marker.hpp"
-#include "codec/syntax/quant_table.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 namespace {
@@ -104,6 +103,7 @@ Result<EncodeSetup> make_encode_setup(const EncodeParams& params, PixelFormat fo
       is_planar_yuv(format) && (sampling == Subsampling::gray || planar_format(sampling) == format);
   setup.fits_chroma = params.tune == Tune::photo && sampling == Subsampling::s420 &&
                       (is_rgb(format) || format == PixelFormat::yuv444p);
+  setup.shapes_noise = params.tune == Tune::photo;
   return setup;
 }
 

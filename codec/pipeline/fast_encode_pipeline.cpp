@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "codec/base/buffer.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/encode/byte_stuff.hpp"
 #include "codec/fast/color_rows.hpp"
 #include "codec/fast/encode_slice.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/scan_slices.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

@@ -1,6 +1,6 @@
 // Turning, mirroring and cutting a picture by moving the blocks of its coefficients.
 // SPDX-License-Identifier: MIT
-#include "codec/pipeline/lossless_transform.hpp"
+#include "codec/pipeline/coefficient_coder.hpp"
 
 #include <array>
 #include <cstring>

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "codec/arith/host_device.hpp"
-#include "codec/syntax/huffman_spec.hpp"
-#include "codec/syntax/marker.hpp"
+#include "codec/base/marker.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/base/try.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "codec/arith/zigzag.hpp"
-#include "codec/syntax/huffman_spec.hpp"
 #include "codec/syntax/scan_layout.hpp"
+#include "codec/syntax/tables.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/status.hpp"
 

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "codec/arith/zigzag.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/syntax/scan_layout.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

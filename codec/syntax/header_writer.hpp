@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codec/syntax/header_bytes.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 #include "zerorun/encoder.hpp"
 
 namespace zerorun {

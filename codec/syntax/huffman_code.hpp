@@ -7,7 +7,7 @@
 
 #include "codec/arith/host_device.hpp"
 #include "codec/arith/symbol.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 

@@ -1,6 +1,6 @@
 // Huffman table specifications, and the look-up tables of their codes.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Quantisation tables.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/tables.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Scripts of progressive frames: the one that takes the fewest bits.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/scan_script.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Trained Huffman tables: written by tests/rd/train_codes.py, not by hand.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 
 #include <cstddef>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 
 namespace zerorun {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "cuda/base/check.hpp"
 #include "cuda/base/this_device.hpp"
 

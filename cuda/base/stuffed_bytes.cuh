@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "codec/syntax/marker.hpp"
+#include "codec/base/marker.hpp"
 
 namespace zerorun {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/base/marker.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/pipeline/decode_pipeline.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun {
 namespace {

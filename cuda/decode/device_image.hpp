@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/decode/color_upsample.hpp"

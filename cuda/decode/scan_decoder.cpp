@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "cuda/base/this_device.hpp"
 
 namespace zerorun {

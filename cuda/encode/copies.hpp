@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/pipeline/size_control.hpp"
 #include "cuda/encode/frame_kernels.hpp"
 #include "cuda/encode/tuning.hpp"

@@ -148,14 +148,7 @@ class CudaEncodePipeline final : public EncodePipeline {
   /// `bring(on_device)` enqueues what brings the frame to the device.
   template <typename Bring>
   Status encode(const EncodeSetup& setup, std::array<HuffmanSpec, 4>& specs, const Bring& bring) {
-    outcome_.data()->scan_bytes = 0;
-    const Status done = on_device([&]() -> Status {
-      ConstFrameView picture;
-      ZR_TRY(bring(picture));
-      ZR_TRY(code(setup, [&](const FrameOutput& output) { return run(setup, picture, output); }));
-      return clock_.collect(stream_.get());
-    });
-    if (!done) return done;
+    ZR_TRY(code(setup, bring, [&](const auto&... of) { return run(setup, of...); }));
     if (setup.progressive) return Status::ok();  // all tables stand between the scans
     const bool optimal = setup.huffman == HuffmanTables::optimal;
     for (std::size_t t = 0; t < kEncodeTables; ++t)
@@ -166,33 +159,32 @@ class CudaEncodePipeline final : public EncodePipeline {
   template <typename Bring>
   Result<SizedCoding> encode_sized(const EncodeParams& params, const EncodeSetup& setup,
                                    const Bring& bring) {
-    outcome_.data()->scan_bytes = 0;
-    const Status done = on_device([&]() -> Status {
-      ConstFrameView picture;
+    const auto bring_it = [&](ConstFrameView& picture) -> Status {
       ZR_TRY(bring(picture));
-      ZR_TRY(sized_.set(params, setup));
-      ZR_TRY(code(setup, [&](const FrameOutput& output) { return run_sized(picture, output); }));
-      return clock_.collect(stream_.get());
-    });
-    if (!done) return done;
+      return sized_.set(params, setup);
+    };
+    ZR_TRY(code(setup, bring_it, [&](const auto&... of) { return run_sized(of...); }));
     return outcome_.data()->sized;
   }
 
-  /// `run(output)` codes the picture and waits for the device.
-  template <typename Run>
-  Status code(const EncodeSetup& setup, const Run& run) {
-    const auto attempt = [&]() -> Status {
-      ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
-      ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
-      return run({scan_.data(), static_cast<std::uint64_t>(scan_.capacity()),
-                  &outcome_.data()->scan_bytes});
-    };
-    // A scan is hardly ever larger than its samples; one that is gets coded again.
-    ZR_TRY(scan_.reserve(setup.layout.blocks() * kBlockSize + kLeastCapacity));
-    ZR_TRY(attempt());
-    if (scan_bytes() <= static_cast<std::uint64_t>(scan_.capacity())) return Status::ok();
-    ZR_TRY(scan_.reserve(static_cast<std::int64_t>(scan_bytes())));
-    return attempt();
+  /// `run(picture, output)` codes the picture and waits for the device.
+  template <typename Bring, typename Run>
+  Status code(const EncodeSetup& setup, const Bring& bring, const Run& run) {
+    outcome_.data()->scan_bytes = 0;
+    return on_device([&]() -> Status {
+      ConstFrameView picture;
+      ZR_TRY(bring(picture));
+      // A scan is hardly ever larger than its samples; one that is gets coded again.
+      for (std::int64_t room = setup.layout.blocks() * kBlockSize + kLeastCapacity;;
+           room = static_cast<std::int64_t>(scan_bytes())) {
+        ZR_TRY(scan_.reserve(room));
+        ZR_TRY(clock_.mark(stream_.get(), DeviceStep::kernels));
+        ZR_CUDA_TRY(cudaEventRecord(begin_.get(), stream_.get()));
+        const auto capacity = static_cast<std::uint64_t>(scan_.capacity());
+        ZR_TRY(run(picture, FrameOutput{scan_.data(), capacity, &outcome_.data()->scan_bytes}));
+        if (scan_bytes() <= capacity) return clock_.collect(stream_.get());
+      }
+    });
   }
 
   Status run(const EncodeSetup& setup, const ConstFrameView& frame, const FrameOutput& output) {

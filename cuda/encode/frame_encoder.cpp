@@ -412,7 +412,8 @@ Status FrameEncoder::make_planes(const EncodeSetup& setup, std::span<const Frame
   }
   ZR_TRY(announce(probe, "color_subsample"));
   const ConstFrameView& first = jobs[0].frame;
-  ColorSubsampleArgs made{first, layout.components, setup.h_max, setup.v_max, {}, 0, first.height};
+  ColorSubsampleArgs made{first, layout.components, setup.h_max,       setup.v_max, {},
+                          0,     first.height,      setup.shapes_noise};
   PlaneOffsets step{};
   std::array<ConstFrameView, kMaxFrames> frames;
   for (std::size_t f = 0; f < jobs.size(); ++f) {

@@ -14,7 +14,7 @@
 #include "codec/pipeline/encode_pipeline.hpp"
 #include "codec/syntax/header_bytes.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/script_plan.hpp"
 #include "cuda/encode/tile_grid.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "cuda/base/transfers.hpp"
 #include "zerorun/frame.hpp"
 

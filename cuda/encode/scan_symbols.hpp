@@ -8,7 +8,7 @@
 
 #include "codec/arith/symbol.hpp"
 #include "codec/arith/zigzag.hpp"
-#include "codec/syntax/scan_script.hpp"
+#include "codec/syntax/scan_layout.hpp"
 
 namespace zerorun {
 

@@ -10,7 +10,7 @@
 
 #include "codec/arith/zigzag.hpp"
 #include "codec/syntax/header_bytes.hpp"
-#include "codec/syntax/scan_script.hpp"
+#include "codec/syntax/scan_layout.hpp"
 #include "cuda/encode/tile_grid.hpp"
 #include "zerorun/status.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/syntax/scan_layout.hpp"
 #include "cuda/base/pair_cycle.hpp"
 #include "cuda/encode/tuning.hpp"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/byte_stuff.hpp"
 
-#include "codec/syntax/marker.hpp"
+#include "codec/base/marker.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"
 

@@ -65,20 +65,17 @@ __device__ std::uint32_t pixel_of(const std::uint32_t (&words)[kWidePixels * kBy
   return __funnelshift_r(words[word], words[word + 1], static_cast<unsigned>(8 * shift));
 }
 
-// These equal rgb_to_ycc() (arith/color.hpp). Test: ColorSubsampleParity.EveryColour, all 2^24
-// inputs.
+// These equal rgb_to_ycc() (arith/color.hpp). All 2^24 inputs: ColorSubsampleParity.EveryColour.
 
-/// Y of a pixel in bits 16 to 23; above them 0.
-__device__ std::uint32_t y_of(const YccFactors& f, std::uint32_t pixel) {
-  return add_unsigned(f.y, pixel, kColorHalf);
+/// Y of a pixel in bits 16 to 23; above them 0, below them the next carry.
+__device__ std::uint32_t y_of(const YccFactors& f, std::uint32_t pixel, std::uint32_t carry) {
+  return add_unsigned(f.y, pixel, carry & 0xFFFF);
 }
-/// Cb and Cr of a pixel, in both halves of a word.
-__device__ std::uint32_t chroma_of(const YccFactors& f, std::uint32_t pixel) {
-  constexpr std::uint32_t kOffset = (128u << kColorBits) + kColorHalf - 1;
-  // Minus the sums less one is their complement: kOffset - s = ~(s - kOffset - 1).
-  const std::uint32_t cb = ~add_signed(f.cb, pixel, 0u - kOffset - 1);
-  const std::uint32_t cr = ~add_signed(f.cr, pixel, 0u - kOffset - 1);
-  return __byte_perm(cb, cr, 0x7632);
+/// The complement of Cb or Cr in the upper half, and of the next carry in the lower one: minus a
+/// sum less one is its complement, so that offset - s = ~(s - offset - 1) = ~(s + ~offset).
+__device__ std::uint32_t chroma_of(const PixelFactors& f, std::uint32_t pixel,
+                                   std::uint32_t not_carry) {
+  return add_signed(f, pixel, (not_carry & 0xFFFF) | ~(128u << kColorBits | 0xFFFF));
 }
 
 /// Bytes 2 of four words.
@@ -96,18 +93,24 @@ __device__ std::uint32_t upper_bytes(const std::uint32_t* words) {
 }
 
 /// A row of a lane's pixels: Y, and the sums of Cb and of Cr over kH neighbours, which are added to
-/// `chroma`.
-template <int kBytes, int kH>
+/// `chroma`. kShaped: with noise shaping.
+template <int kBytes, int kH, bool kShaped>
 __device__ void convert_row(const YccFactors& f,
-                            const std::uint32_t (&words)[kWidePixels * kBytes / 4],
+                            const std::uint32_t (&words)[kWidePixels * kBytes / 4], int row,
                             std::uint32_t (&luma)[kWidePixels / 4],
                             std::uint32_t (&chroma)[kWidePixels / kH]) {
-  std::uint32_t y[4];
+  static_assert(kShapedPixels == 4);
+  const Carry first = first_carry(row, kShaped);
+  std::uint32_t y[4], cb = 0, cr = 0;
 #pragma unroll
   for (int i = 0; i < kWidePixels; ++i) {
     const std::uint32_t pixel = pixel_of<kBytes>(words, i);
-    y[i % 4] = y_of(f, pixel);
-    chroma[i / kH] += chroma_of(f, pixel);
+    const bool begins = !kShaped || i % 4 == 0;
+    y[i % 4] = y_of(f, pixel, begins ? first.y : y[(i + 3) % 4]);
+    cb = chroma_of(f.cb, pixel, begins ? ~first.cb : cb);
+    cr = chroma_of(f.cr, pixel, begins ? ~first.cr : cr);
+    const std::uint32_t both = ~__byte_perm(cb, cr, 0x7632);
+    chroma[i / kH] += kShaped ? __vminu2(both, 0x00FF00FF) : both;
     if (i % 4 == 3) luma[i / 4] = third_bytes(y[0], y[1], y[2], y[3]);
   }
 }
@@ -142,10 +145,16 @@ struct RgbSource {
   const std::uint8_t* data;
   std::int64_t stride;
   RgbOrder order;
+  bool shapes_noise;
 
   __device__ Ycc pixel(int x, int y) const {
-    const std::uint8_t* p = data + y * stride + std::int64_t{x} * order.pixel_bytes;
-    return rgb_to_ycc(p[order.r], p[order.g], p[order.b]);
+    Carry carry{};
+    for (int at = shapes_noise ? x / kShapedPixels * kShapedPixels : x;; ++at) {
+      const std::uint8_t* p = data + y * stride + std::int64_t{at} * order.pixel_bytes;
+      if (!shapes_noise || at % kShapedPixels == 0) carry = first_carry(y, shapes_noise);
+      const Ycc ycc = rgb_to_ycc(p[order.r], p[order.g], p[order.b], carry);
+      if (at == x) return ycc;
+    }
   }
 };
 
@@ -211,8 +220,8 @@ struct FramesOfLaunch {
 /// The usual samplings of packed RGB: a warp makes a run of the rows that share chroma, a lane
 /// sixteen columns; the columns of the last lane that has fewer are made one by one. 3840x2160 to a
 /// stream, eight frames at once: 37 us, and 45 by the kernel above (H200).
-template <int kH, int kV, int kBytes>
-__global__ void __launch_bounds__(kThreadsX* kThreadsY, 4)
+template <int kH, int kV, int kBytes, bool kShaped>
+__global__ void __launch_bounds__(kThreadsX* kThreadsY, kShaped ? 3 : 4)
     wide_subsample_kernel(const __grid_constant__ FramesOfLaunch frames, RgbOrder order,
                           YccFactors factors, const __grid_constant__ ColorSubsampleArgs a,
                           ChromaRows rows) {
@@ -220,7 +229,7 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY, 4)
   static_assert(kThreadsX == 32);
   __shared__ RunOfWords<kWords> runs[kThreadsY][kV];
   const unsigned number = blockIdx.z;
-  const RgbSource source{frames.data[number], frames.stride[number], order};
+  const RgbSource source{frames.data[number], frames.stride[number], order, kShaped};
   const PlaneOffsets offset{
       {number * frames.step.of[0], number * frames.step.of[1], number * frames.step.of[2]}};
   const int lane = static_cast<int>(threadIdx.x);
@@ -243,7 +252,7 @@ __global__ void __launch_bounds__(kThreadsX* kThreadsY, 4)
       if (!whole) break;
       std::uint32_t words[kWords], luma[kWidePixels / 4];
       runs[threadIdx.y][i].get(lane, RunOfWords<kWords>::lead_of(from(i)), words);
-      convert_row<kBytes, kH>(factors, words, luma, chroma);
+      convert_row<kBytes, kH, kShaped>(factors, words, row(i), luma, chroma);
       auto* const to = reinterpret_cast<uint2*>(a.plane[0].data + offset.of[0] +
                                                 row(i) * a.plane[0].stride_bytes + x);
       to[0] = {luma[0], luma[1]};
@@ -353,11 +362,11 @@ Status launch(const Source& source, ColorSubsampleArgs a, cudaStream_t stream) {
 }
 
 using WideKernel = void (*)(FramesOfLaunch, RgbOrder, YccFactors, ColorSubsampleArgs, ChromaRows);
-template <int kBytes>
+template <int kBytes, bool kShaped>
 WideKernel wide_kernel_of(int h, int v) {
-  if (h == 1 && v == 1) return wide_subsample_kernel<1, 1, kBytes>;
-  if (h == 2 && v == 1) return wide_subsample_kernel<2, 1, kBytes>;
-  if (h == 2 && v == 2) return wide_subsample_kernel<2, 2, kBytes>;
+  if (h == 1 && v == 1) return wide_subsample_kernel<1, 1, kBytes, kShaped>;
+  if (h == 2 && v == 1) return wide_subsample_kernel<2, 1, kBytes, kShaped>;
+  if (h == 2 && v == 2) return wide_subsample_kernel<2, 2, kBytes, kShaped>;
   return nullptr;
 }
 
@@ -366,8 +375,10 @@ WideKernel choose_wide(const ColorSubsampleArgs& a) {
   if (!is_rgb(a.frame.format) || a.components != 3 || a.plane[0].data == nullptr ||
       !rows_are_aligned(a, 0))
     return nullptr;
-  return rgb_order(a.frame.format).pixel_bytes == 3 ? wide_kernel_of<3>(a.h_max, a.v_max)
-                                                    : wide_kernel_of<4>(a.h_max, a.v_max);
+  const bool is_short = rgb_order(a.frame.format).pixel_bytes == 3;
+  const auto plain = is_short ? wide_kernel_of<3, false> : wide_kernel_of<4, false>;
+  const auto shaped = is_short ? wide_kernel_of<3, true> : wide_kernel_of<4, true>;
+  return (a.shapes_noise ? shaped : plain)(a.h_max, a.v_max);
 }
 
 Status launch_wide(WideKernel wide, const ColorSubsampleArgs& a,
@@ -430,12 +441,9 @@ Status run(const ColorSubsampleArgs& a, cudaStream_t stream) {
   if (is_split_alone(a)) return split_chroma(a, stream);
   if (!is_rgb(a.frame.format)) return launch(ycc_source(a.frame, a.components > 1), a, stream);
   const RgbOrder order = rgb_order(a.frame.format);
-  return launch(RgbSource{a.frame.data[0], a.frame.stride_bytes[0], order}, a, stream);
+  return launch(RgbSource{a.frame.data[0], a.frame.stride_bytes[0], order, a.shapes_noise}, a,
+                stream);
 }
-
-}  // namespace
-
-namespace {
 
 constexpr unsigned kFitThreads = 256;
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "codec/arith/color.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "codec/base/pixel_rows.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/scratch.hpp"

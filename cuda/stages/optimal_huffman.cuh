@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "codec/base/code_lengths.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 #include "cuda/base/warp.cuh"
 
 namespace zerorun::optimal_huffman {

@@ -111,8 +111,8 @@ class StagedEncoder {
       }
       return Status::ok();
     }
-    ColorSubsampleArgs args{frame, layout.components, setup.h_max, setup.v_max, {},
-                            0,     frame.height};
+    ColorSubsampleArgs args{frame, layout.components, setup.h_max,       setup.v_max, {},
+                            0,     frame.height,      setup.shapes_noise};
     for (int c = 0; c < layout.components; ++c) {
       const auto& component = layout.component[c];
       const std::int32_t stride = plane_stride(component);

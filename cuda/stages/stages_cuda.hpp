@@ -10,7 +10,7 @@
 #include <span>
 
 #include "codec/pipeline/stage_table.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 

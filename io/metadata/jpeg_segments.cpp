@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "io/metadata/metadata.hpp"
 #include "zerorun/content.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "codec/base/coded_bytes.hpp"
+#include "codec/base/marker.hpp"
 #include "io/base/readers.hpp"
 #include "io/mjpeg/frame_jpeg.hpp"
 

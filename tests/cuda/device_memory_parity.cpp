@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec/api/device_set.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 #include "tests/cuda/decode/decoder_pair.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"

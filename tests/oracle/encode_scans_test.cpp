@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include "codec/base/marker.hpp"
 #include "codec/encode/progressive_scan.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
-#include "codec/syntax/marker.hpp"
 #include "tests/oracle/compare.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"

@@ -100,7 +100,7 @@ def judge(counts, sets, bands, standard):
 
 
 def spec_text(lengths, table):
-    """As spec_of_lengths() of codec/syntax/huffman_spec.hpp reads it."""
+    """As spec_of_lengths() of codec/syntax/tables.hpp reads it."""
     def letters(symbols):
         return "".join(chr(ord("a") + lengths[symbol] - 1) for symbol in symbols)
     if table < 2:
@@ -113,7 +113,7 @@ def spec_text(lengths, table):
 
 HEAD = """// Trained Huffman tables: written by tests/rd/train_codes.py, not by hand.
 // SPDX-License-Identifier: MIT
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 
 #include <cstddef>
 #include <string_view>

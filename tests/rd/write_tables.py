@@ -17,7 +17,7 @@ HEAD = """// Trained quantisation tables: written by tests/rd/write_tables.py, n
 #include <algorithm>
 #include <array>
 
-#include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/tables.hpp"
 
 namespace zerorun {
 namespace {

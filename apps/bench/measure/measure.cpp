@@ -16,7 +16,7 @@
 
 #include "apps/bench/result.hpp"
 #include "apps/common/process.hpp"
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
 
 namespace zerorun::app::bench {
 // Functions of libraries that CMake did not find are null: their files are not linked.

@@ -203,12 +203,13 @@ TEST(EncoderHeaders, ReportedIntervalIsTheOneWritten) {
   }
 }
 
-/// The planes of 4:2:0 that are made of a picture whose sides 16 divides. `fits`: and chroma that
-/// makes up for what box and triangle take from it, by arithmetic of this test.
-TestFrame planes_of(const TestFrame& picture, bool fits) {
+/// The planes of 4:2:0 that are made of a picture whose sides 16 divides. `is_photo`: with noise
+/// shaping. `fits`: and chroma that makes up for what box and triangle take from it, by arithmetic
+/// of this test.
+TestFrame planes_of(const TestFrame& picture, bool is_photo, bool fits) {
   const ConstFrameView in = picture.view();
   TestFrame boxes(PixelFormat::yuv420p, in.width, in.height);
-  ColorSubsampleArgs args{in, 3, 2, 2, {}, 0, in.height};
+  ColorSubsampleArgs args{in, 3, 2, 2, {}, 0, in.height, is_photo};
   for (int c = 0; c < 3; ++c) {
     const int width = in.width / (c == 0 ? 1 : 2);
     args.plane[c] = {boxes.row(c, 0), width, width, boxes.rows(c)};
@@ -244,7 +245,8 @@ TEST(Chroma, OfPhotosIsFittedWhereItIsReducedBoth) {
         params.threads = threads;
         params.subsampling = Subsampling::s420;
         const bool is_whole = is_rgb(format) || format == PixelFormat::yuv444p;
-        const TestFrame planes = planes_of(picture, tune == Tune::photo && is_whole);
+        const bool is_photo = tune == Tune::photo;
+        const TestFrame planes = planes_of(picture, is_photo, is_photo && is_whole);
         EXPECT_EQ(encoded_on_cpu(picture.view(), params), encoded_on_cpu(planes.view(), params));
       }
 }

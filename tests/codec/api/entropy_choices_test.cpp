@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"

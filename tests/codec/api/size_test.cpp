@@ -11,7 +11,7 @@
 #include "codec/arith/size_plan.hpp"
 #include "codec/arith/tune.hpp"
 #include "codec/pipeline/size_control.hpp"
-#include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/tables.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
 #include "tests/support/libjpeg_decode.hpp"

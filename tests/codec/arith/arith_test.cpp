@@ -12,6 +12,7 @@
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/quant.hpp"
 #include "codec/arith/symbol.hpp"
+#include "codec/base/pixel_rows.hpp"
 #include "tests/support/extreme_block.hpp"
 
 namespace zerorun::test {
@@ -69,6 +70,48 @@ TEST(Quantise, EveryDivisorAndEveryMagnitude) {
       ASSERT_EQ(quantise(-x, divisor), -expected) << -x << " / " << 8 * q;
     }
   }
+}
+
+/// JFIF's equations: the components of a pixel as they are before they are rounded.
+struct ExactYcc {
+  double y, cb, cr;
+};
+ExactYcc exact_ycc(const std::uint8_t* rgb) {
+  const double r = rgb[0], g = rgb[1], b = rgb[2];
+  return {0.299 * r + 0.587 * g + 0.114 * b, 128 - 0.168736 * r - 0.331264 * g + 0.5 * b,
+          128 + 0.5 * r - 0.418688 * g - 0.081312 * b};
+}
+
+/// The sum of any first samples of four is that of the exact ones, rounded down from 1/4 or 3/4
+/// above it. A grey stays the grey that it is, and 256 becomes 255.
+TEST(NoiseShaping, SumsOfNeighboursAreRounded) {
+  std::mt19937 random(5);
+  constexpr int kWidth = 22;
+  for (int y = 0; y < 2000; ++y) {
+    std::uint8_t rgb[kWidth * 3], luma[kWidth], cb[kWidth], cr[kWidth];
+    for (std::uint8_t& sample : rgb) sample = static_cast<std::uint8_t>(random());
+    const bool is_grey = y % 5 == 0;
+    for (std::size_t x = 0; is_grey && x < kWidth; ++x) std::fill_n(rgb + 3 * x, 3, rgb[x]);
+    const ConstFrameView frame{PixelFormat::rgb24, kWidth, y + 1, {rgb}, {0}};
+    read_ycc_row(frame, y, luma, cb, cr, true);
+    const double first = y % 2 == 0 ? 0.25 : 0.75;
+    ExactYcc sum{}, is{};
+    for (std::size_t x = 0; x < kWidth; ++x) {
+      if (x % 4 == 0) sum = is = {first, first, first};
+      const ExactYcc exact = exact_ycc(rgb + 3 * x);
+      sum = {sum.y + exact.y, sum.cb + exact.cb, sum.cr + exact.cr};
+      is = {is.y + luma[x], is.cb + cb[x], is.cr + cr[x]};
+      ASSERT_NEAR(sum.y - is.y, 0.5 - first, 0.51);
+      ASSERT_NEAR(sum.cb - is.cb, 0.5 - first, 0.51);
+      ASSERT_NEAR(sum.cr - is.cr, 0.5 - first, 0.51);
+      ASSERT_TRUE(!is_grey || (luma[x] == rgb[3 * x] && cb[x] == 128 && cr[x] == 128));
+    }
+  }
+  const std::uint8_t blue[] = {0, 0, 255, 0, 0, 255};
+  std::uint8_t luma[2], cb[2], cr[2];
+  read_ycc_row({PixelFormat::rgb24, 2, 1, {blue}, {6}}, 0, luma, cb, cr, true);
+  EXPECT_EQ(cb[0], 255);
+  EXPECT_EQ(cb[1], 255);
 }
 
 TEST(Symbol, AppendedBitsGiveTheValueBack) {

@@ -13,8 +13,7 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/pipeline/encode_pipeline.hpp"
-#include "codec/syntax/huffman_spec.hpp"
-#include "codec/syntax/quant_table.hpp"
+#include "codec/syntax/tables.hpp"
 #include "tests/support/random.hpp"
 
 namespace zerorun::test {

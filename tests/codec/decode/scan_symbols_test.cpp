@@ -12,11 +12,11 @@
 
 #include <gtest/gtest.h>
 
+#include "codec/base/marker.hpp"
 #include "codec/pipeline/coefficient_coder.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "codec/syntax/marker.hpp"
 #include "tests/support/bit_writer.hpp"
 #include "tests/support/random.hpp"
 

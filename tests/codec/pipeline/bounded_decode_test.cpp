@@ -9,12 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "codec/arith/integer.hpp"
+#include "codec/arith/host_device.hpp"
+#include "codec/base/marker.hpp"
 #include "codec/pipeline/cpu_choice.hpp"
 #include "codec/pipeline/decode_walk.hpp"
 #include "codec/pipeline/stage_table.hpp"
 #include "codec/syntax/header_writer.hpp"
-#include "codec/syntax/marker.hpp"
 #include "tests/support/jpeg_segments.hpp"
 
 namespace zerorun::test {

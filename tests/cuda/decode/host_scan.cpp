@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "codec/base/marker.hpp"
 #include "codec/decode/byte_unstuff.hpp"
 #include "codec/decode/zero_run_expand.hpp"
-#include "codec/syntax/marker.hpp"
 
 namespace zerorun::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "codec/base/coded_bytes.hpp"
+#include "codec/base/marker.hpp"
 #include "cuda/decode/device_image.hpp"
 #include "tests/support/random.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "codec/decode/huffman_decode.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "codec/syntax/huffman_spec.hpp"
+#include "codec/syntax/tables.hpp"
 #include "tests/support/bit_writer.hpp"
 #include "tests/support/random.hpp"
 

@@ -1,10 +1,12 @@
 // Huffman table specifications as DHT carries them (T.81 B.2.4.2), and Annex K's procedures.
+// Quantisation tables: those of Annex K and of training, and libjpeg's quality scale.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -78,5 +80,20 @@ inline constexpr std::array<int, 4> kTrainedBands{60, 82, 92, 100};
 /// reference is the same for all qualities (in 16ths) with the same codes, and stays valid.
 const std::array<HuffmanSpec, 4>& trained_huffman_specs(Tune tune, bool is_420,
                                                         int quality_16ths) noexcept;
+
+/// Luma and chroma of named tables, scaled by quality 1..100 as libjpeg does, entries 1..255.
+/// `tables` is not `automatic`. Only the tuned ones depend on the sampling.
+std::array<QuantTable, 2> named_quant_tables(QuantTables tables, Subsampling sampling, int quality);
+
+/// The same between two qualities, in 16ths of one: from one quality to the next, the entries take
+/// the values of the next one after another. Tables of whole qualities are the named ones.
+std::array<QuantTable, 2> quant_tables_between(QuantTables tables, Subsampling sampling,
+                                               int quality_16ths);
+
+/// Luma and chroma of the trained tables (tests/rd/train_tables.py).
+std::array<QuantTable, 2> tuned_quant_tables(bool is_420, int quality);
+
+/// The quality whose scaled tables of Annex K these are, if there is one. `chroma` may be null.
+std::optional<int> estimate_quality(const QuantTable& luma, const QuantTable* chroma);
 
 }  // namespace zerorun

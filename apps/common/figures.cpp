@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "apps/common/figures.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +11,7 @@
 namespace zerorun::app {
 
 std::string with_commas(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  const std::ptrdiff_t sign = value < 0 ? 1 : 0;
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > sign; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
+  return fmt::format("{}{}", value < 0 ? "-" : "", fmt::group_digits(std::abs(value)));
 }
 
 std::string clock_text(double seconds, bool decimals) {

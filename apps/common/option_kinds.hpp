@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -38,12 +39,10 @@ CLI::Option* add_choice(CLI::App& app, const std::string& option, T& target,
     if (value == target) chosen = word;
   }
   const auto read = [&target, choices, words, option](const std::string& text) {
-    for (const auto& [word, value] : choices) {
-      if (word != text) continue;
-      target = value;
-      return;
-    }
-    throw CLI::ValidationError(option, "'" + text + "' is not one of " + words);
+    const auto found = std::ranges::find(choices, text, &std::pair<std::string, T>::first);
+    if (found == choices.end())
+      throw CLI::ValidationError(option, "'" + text + "' is not one of " + words);
+    target = found->second;
   };
   return app.add_option_function<std::string>(option, read, help)
       ->type_name(words)

@@ -42,8 +42,9 @@ struct RestartPolicy {
 /// equal quality; none changes what decoders have to know.
 enum class Tune : std::uint8_t {
   exact,  ///< every coefficient is rounded: the bytes are libjpeg-turbo's
-  photo,  ///< what the eye sees: less for errors in texture; where RGB or 4:4:4 becomes 4:2:0,
-          ///< chroma that makes up for the blur of decoders' up-sampling
+  photo,  ///< what the eye sees: less for errors in texture; RGB becomes YCbCr with noise
+          ///< shaping; where RGB or 4:4:4 becomes 4:2:0, chroma that makes up for the blur of
+          ///< decoders' up-sampling
   text,   ///< as photo, for text and drawings: sharp edges keep their coefficients,
           ///< and ring beyond black and white, where decoders limit samples
   psnr,   ///< the least squared error

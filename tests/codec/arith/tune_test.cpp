@@ -224,11 +224,6 @@ TEST(Tune, MostWeightDoesNotOverflow) {
   }
 }
 
-TEST(Tune, ExactDecidesNothing) {
-  EXPECT_FALSE(rules_of(Tune::exact, Effort::best, 80).active());
-  EXPECT_TRUE(rules_of(Tune::photo, Effort::fast, 80).active());
-}
-
 TEST(Tune, DeadZoneIsTheFormula) {
   Random random(2);
   for (const Tune tune : {Tune::text, Tune::psnr})

@@ -1,5 +1,5 @@
-// What tests/fuzz/walk_fuzz.cpp, which walks over subsequences of any bits, does not see: pairs hold
-// what they are made of, and are stored eight at a time, all of a walk's own and nothing else.
+// What tests/fuzz/walk_fuzz.cpp, which walks over subsequences of any bits, does not see: pairs
+// hold what they are made of, and are stored eight at a time, all of a walk's own and nothing else.
 // SPDX-License-Identifier: MIT
 #include <array>
 

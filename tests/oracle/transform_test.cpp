@@ -183,10 +183,12 @@ TEST_F(Transform, FilesBesideTheRepository) {
       if (!info || std::int64_t{info->width} * info->height > 1 << 20) continue;
       const Turn& turn = kTurns[number++ % std::size(kTurns)];
       const auto ours = transcode(jpeg, verified({.rotate = turn.rotate, .flip = turn.flip}));
-      const Bytes theirs = jpegtran(jpeg, turn.option);
-      if (!ours || theirs.empty()) continue;  // damaged, or of another kind
       std::vector<ComponentCoefficients> unused;
-      if (!libjpeg_coefficients(jpeg, unused).clean()) continue;
+      // Damaged, or of another kind.
+      if (!ours || !libjpeg_coefficients(jpeg, unused).clean()) continue;
+      // It takes seconds for the comments of a file of comments.
+      const Bytes theirs = jpegtran(jpeg, std::string(turn.option) + " -copy none");
+      if (theirs.empty()) continue;
       // Annex K has no codes for the largest values, and jpegtran writes none.
       if (!libjpeg_coefficients(theirs, unused).clean()) continue;
       EXPECT_TRUE(same_coefficients(*ours, theirs));

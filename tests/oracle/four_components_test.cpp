@@ -1,6 +1,5 @@
 // CMYK and YCCK: coefficients, planes and inks are libjpeg-turbo's, and RGB follows from the inks.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <string>
 #include <vector>
 

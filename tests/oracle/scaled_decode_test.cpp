@@ -1,8 +1,6 @@
 // Scaled pictures are libjpeg-turbo's, and regions are parts of the whole picture, on every
 // instruction set and on the GPU.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 

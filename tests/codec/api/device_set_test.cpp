@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <set>
-#include <string>
 
 #include "codec/api/pipelines.hpp"
 #include "codec/base/cuda_device.hpp"

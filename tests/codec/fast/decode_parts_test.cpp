@@ -2,7 +2,6 @@
 // reports, of sound and of damaged streams; intervals in parts on several threads, too. And frames
 // of the decoder in every format, on every instruction set.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>

@@ -23,13 +23,13 @@ WORKERS = 2
 
 
 def covering(*lists):
-    """All, or small counts with each pair of the others, turn by turn, and each of the two large ones with two pairs."""
+    """All, or small counts with each pair of the others, turn by turn, and each of the two large ones with one."""
     counts, *others = lists
     pairs = list(itertools.product(*others))
     if FULL:
         return [(count, *pair) for count in counts for pair in pairs]
     return [(counts[i % 4], *pair) for i, pair in enumerate(pairs)] + [
-        (counts[4 + i % 2], *pairs[i * len(pairs) // 4]) for i in range(4)]
+        (counts[4 + i], *pairs[i * len(pairs) // 2]) for i in range(2)]
 
 
 class Matrix(ProgramTest):

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "tests/campaign/device_batch.hpp"
 #include "tests/campaign/device_campaign.hpp"

@@ -1,9 +1,7 @@
 // Device memory that is full, or that has other contents before a call: the samples and bytes are
 // those of the CPU, or the call names the memory that is missing, and the next one works.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "codec/api/device_set.hpp"

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include <cuda_runtime_api.h>
 #include <malloc.h>

@@ -135,6 +135,8 @@ Bytes cut_stream() {
 }
 
 Outcome encode_once(const EncodeParams& params, PixelFormat format) {
+  const auto bound = max_encoded_bytes(params, format, 200, 120);
+  if (!bound) return {bound.status()};
   auto encoder = Encoder::create(params);
   if (!encoder) return {encoder.status()};
   return called_until_it_works([&]() -> Outcome {

@@ -1,7 +1,6 @@
 // Every CUDA call of the interfaces for device memory fails once, or breaks the device for ever.
 // SPDX-License-Identifier: MIT
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "tests/faults/fail_every_call.hpp"

@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<long> g_left{0};  // 1: the next allocation fails; 0 or less: none does
 std::atomic<bool> g_lasting{false}, g_failed{false};
-std::atomic<long> g_live{0};
+std::atomic<long> g_made{0}, g_live{0};
 
 bool must_fail() noexcept {
   const bool is_it = g_left.load() > 0 && g_left.fetch_sub(1) == 1;
@@ -26,7 +26,7 @@ bool must_fail() noexcept {
 }
 
 void* counted(void* memory) noexcept {
-  if (memory != nullptr) ++g_live;
+  if (memory != nullptr) ++g_made, ++g_live;
   return memory;
 }
 
@@ -96,6 +96,7 @@ void let_all_pass() noexcept {
 
 bool has_failed() noexcept { return g_failed; }
 
+long made() noexcept { return g_made; }
 long live() noexcept { return g_live; }
 
 }  // namespace zerorun::test::memory

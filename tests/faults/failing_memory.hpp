@@ -1,5 +1,5 @@
-// operator new, malloc() and aligned_alloc() of a test program that fail at a wanted call, and
-// count what is not freed. malloc() needs the linker's --wrap, see CMakeLists.txt.
+// operator new, malloc() and aligned_alloc() of a test program that fail at a wanted call, count
+// their calls, and what is not freed. malloc() needs the linker's --wrap, see CMakeLists.txt.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +11,8 @@ void fail_at(long number, bool lasting) noexcept;
 void let_all_pass() noexcept;
 /// True if an allocation has failed since fail_at().
 bool has_failed() noexcept;
-/// Allocations that were not freed yet.
+/// Allocations so far, and those that were not freed yet.
+long made() noexcept;
 long live() noexcept;
 
 }  // namespace zerorun::test::memory

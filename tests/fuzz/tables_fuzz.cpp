@@ -1,7 +1,6 @@
 // The CPU's fast decoder against the reference stages: the same samples, coefficients and report
 // with every instruction set that the machine has.
 // SPDX-License-Identifier: MIT
-#include <string>
 #include <vector>
 
 #include "tests/fuzz/fuzz_check.hpp"

@@ -6,7 +6,6 @@
 #include <deque>
 #include <exception>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "tests/cuda/decode/host_chunk.hpp"

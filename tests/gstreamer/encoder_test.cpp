@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tests/gstreamer/support.hpp"
+#include "tests/support/resources.hpp"
 #include "zerorun/decoder.hpp"
 
 namespace zerorun::test {
@@ -31,8 +32,9 @@ TEST(GstEncoder, EveryFormatAndSmallSizeGivesTheBytesOfTheLibrary) {
       ASSERT_TRUE(out) << caps;
       ASSERT_EQ(bytes_of(out.get()), encoded_on_cpu(frame.view())) << caps;
     };
+    constexpr int kStep = kSanitized ? 3 : 1;
     for (int height = 1; height <= 17; ++height)
-      for (int width = 1; width <= 17; ++width) expect_same(width, height);
+      for (int width = 1 + height % kStep; width <= 17; width += kStep) expect_same(width, height);
     expect_same(130, 67);
   }
 }

@@ -5,7 +5,6 @@
 #include "io/ffmpeg/container_bytes.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <random>
 #include <string>

@@ -205,25 +205,6 @@ TEST_P(Container, RefusesWhatItCannotDescribe) {
   EXPECT_EQ(sink->write(Packet(3), {0, 1}).code(), Errc::invalid_argument);
 }
 
-TEST(MovLayout, IsPlainAtTheEnd) {
-  const ScratchFolder scratch;
-  for (const char* name : {"a.mov", "a.mp4"}) {
-    write_packets(scratch.path(name), make_packets(5), options_for());
-    const std::string file = text_of(scratch.path(name));
-    std::vector<std::string> boxes;
-    for (std::size_t at = 0; at + 8 <= file.size();) {
-      std::uint64_t size = 0;
-      for (std::size_t i = 0; i < 4; ++i)
-        size = size << 8 | static_cast<unsigned char>(file[at + i]);
-      boxes.push_back(file.substr(at + 4, 4));
-      ASSERT_GE(size, 8u);
-      at += size;
-      ASSERT_LE(at, file.size());
-    }
-    EXPECT_THAT(boxes, testing::ElementsAre("ftyp", "mdat", "moov")) << name;
-  }
-}
-
 /// Its computation would take more time than the rest of copying.
 TEST(MatroskaLayout, HasNoChecksums) {
   const ScratchFolder scratch;

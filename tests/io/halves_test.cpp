@@ -261,16 +261,6 @@ TEST(Halves, AYuv4mpegFileEndsWithTheLastCommittedFrame) {
   EXPECT_EQ(frames.samples[3], picture(PixelFormat::yuv420p, 3).packed());
 }
 
-TEST(Halves, FilesThatAreNotCommittedAreNotLeft) {
-  const ScratchFolder scratch;
-  {
-    auto sink = opened(io::open_frame_sink({scratch.path("a%d.ppm"), "", {}}, sink_options()));
-    write_in_halves(*sink, PixelFormat::rgb24, 2);
-    ASSERT_TRUE(sink->finish());
-  }
-  EXPECT_THAT(scratch.names(), testing::ElementsAre("a1.ppm", "a2.ppm"));
-}
-
 TEST(Halves, AFrameOfAnotherSizeIsItsOwnError) {
   const ScratchFolder scratch;
   auto sink = opened(io::open_frame_sink({scratch.path("a.y4m"), "", {}}, sink_options()));

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 #include <cstddef>
-#include <utility>
 
 #include "tests/io/support.hpp"
 #include "tests/support/libjpeg_encode.hpp"

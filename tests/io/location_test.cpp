@@ -35,14 +35,6 @@ TEST(NumberPattern, MakesAndReadsNames) {
     EXPECT_FALSE(pattern.match(other)) << other;
 }
 
-TEST(NumberPattern, WithoutADirectoryLooksHere) {
-  auto parsed = NumberPattern::parse("%d.jpg");
-  ASSERT_TRUE(parsed && parsed->has_value());
-  EXPECT_EQ((*parsed)->directory(), ".");
-  EXPECT_EQ((*parsed)->path(10), "10.jpg");
-  EXPECT_FALSE((*parsed)->match("010.jpg"));
-}
-
 TEST(NumberPattern, HashesAreDigits) {
   const auto parsed = NumberPattern::parse("in/shot.####.png");
   ASSERT_TRUE(parsed && *parsed);
@@ -69,19 +61,6 @@ TEST(NumberPattern, RefusesEverythingElse) {
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.status().code(), Errc::invalid_argument) << bad;
   }
-}
-
-TEST(NumberPattern, NumberedPathIsWhatSinksWrite) {
-  for (const auto& [name, path] :
-       std::vector<std::pair<const char*, const char*>>{{"a%%/%05d.png", "a%/00042.png"},
-                                                        {"x.####.jpg", "x.0042.jpg"},
-                                                        {"%d", "42"},
-                                                        {"50%_%04i.jpg", "50%_0042.jpg"},
-                                                        {"%03u.png", "042.png"}})
-    EXPECT_EQ(io::numbered_path({name, "", {}}, 42), path);
-  for (const char* const none :
-       {"a.png", "100%.png", "a#.png", "%d%d", "%s", "%", "%4d.jpg", "%d/a.png", ""})
-    EXPECT_FALSE(io::numbered_path({none, "", {}}, 42)) << none;
 }
 
 LocationKind kind_of(const std::string& name) {
@@ -227,18 +206,6 @@ TEST(Sequence, GapsAreErrorsByDefault) {
   ASSERT_TRUE((*source)->read(frame, time) && (*source)->read(frame, time));
   EXPECT_THAT((*source)->read(frame, time).status().detail(),
               testing::AllOf(testing::HasSubstr("f3.pgm"), testing::HasSubstr("f5.pgm")));
-}
-
-TEST(Sequence, GapsAreSkippedOrHeld) {
-  const ScratchFolder scratch;
-  write_numbers(scratch, {1, 2, 5, 6});
-  Outcome outcome = read(scratch.path("f%d.pgm"), missing(MissingFrames::skip));
-  EXPECT_THAT(outcome.values, testing::ElementsAre(1, 2, 5, 6));
-  EXPECT_EQ(outcome.count, 4);
-  outcome = read(scratch.path("f%d.pgm"), missing(MissingFrames::hold));
-  EXPECT_THAT(outcome.values, testing::ElementsAre(1, 2, 2, 2, 5, 6));
-  EXPECT_EQ(outcome.count, 6);
-  EXPECT_TRUE(outcome.errors.empty());
 }
 
 TEST(Sequence, AStartNumberThatIsNotThere) {

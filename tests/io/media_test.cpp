@@ -4,7 +4,6 @@
 
 #include "io/samples/samples.hpp"
 #include "tests/io/support.hpp"
-#include "tests/support/test_data.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -206,19 +205,6 @@ TEST_F(Media, DamageIsNamedWithItsFrame) {
   }
   EXPECT_EQ(good, 24);
   EXPECT_EQ(bad, 1);
-}
-
-TEST(MediaCorpus, PlaysRealVideo) {
-  const auto data = test_data();
-  if (!data) GTEST_SKIP() << kNoTestData;
-  io::SourceOptions options;
-  options.last_frame = 5;
-  io::SourceInfo info;
-  const std::string path = (*data / "video" / "bigbuckbunny.mp4").string();
-  EXPECT_EQ(read_frames(path, options, &info).samples.size(), 5u);
-  EXPECT_EQ(info.codec, "h264");
-  EXPECT_TRUE(info.has_audio);
-  EXPECT_EQ(info.frame_count, 5);
 }
 
 }  // namespace

@@ -153,27 +153,6 @@ TEST(RawMjpeg, NoisePassesInBoundedMemory) {
   EXPECT_LT(peak.growth_bytes(), std::size_t{16} << 20);
 }
 
-TEST(RawMjpeg, FramesKeepTheLimitOfPixels) {
-  const ScratchFolder scratch;
-  const std::vector<Packet> packets = make_packets(2, 64, 48);
-  const std::string stream = scratch.write("a.mjpeg", join(packets));
-  const std::string image = scratch.write("a.jpg", packets[0]);
-  const auto read_first = [](const std::string& path, std::int64_t max_pixels) {
-    io::SourceOptions options;
-    options.backend = Backend::cpu;
-    options.limits.max_pixels = max_pixels;
-    auto source = io::open_frames({path, "", {}}, options);
-    if (!source) return source.status();
-    Frame frame;
-    io::FrameTime time;
-    return (*source)->read(frame, time).status();
-  };
-  for (const std::string& path : {stream, image}) {
-    EXPECT_EQ(read_first(path, 64 * 48 - 1).code(), Errc::too_many_pixels) << path;
-    EXPECT_EQ(read_first(path, 64 * 48).code(), Errc::ok) << path;
-  }
-}
-
 TEST(RawMjpeg, RefusesAVariableRate) {
   const ScratchFolder scratch;
   io::SinkOptions options = sink_options();

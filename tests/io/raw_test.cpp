@@ -186,18 +186,6 @@ TEST(Y4m, RangeRateAndFormatAsAskedFor) {
   EXPECT_TRUE(read_frames(path, options).samples.empty());
 }
 
-TEST(Y4m, SinkRefusesAChangeOfSizeAndVariableRate) {
-  const ScratchFolder scratch;
-  auto sink = opened(io::open_frame_sink({scratch.path("a.y4m"), "", {}}, sink_options()));
-  ASSERT_TRUE(sink->write(make_frame(Content::flat, PixelFormat::gray8, 8, 8, 1).view(), {}));
-  EXPECT_EQ(sink->write(make_frame(Content::flat, PixelFormat::gray8, 9, 8, 1).view(), {}).code(),
-            Errc::unsupported_output);
-  io::SinkOptions variable = sink_options();
-  variable.variable_frame_rate = true;
-  EXPECT_EQ(io::open_frame_sink({scratch.path("b.y4m"), "", {}}, variable).status().code(),
-            Errc::unsupported_output);
-}
-
 using Samples = std::vector<std::uint8_t>;
 
 struct Case {

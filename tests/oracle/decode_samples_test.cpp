@@ -122,6 +122,7 @@ TEST(DecodeSamples, RandomSmallStreams) {
 TEST(DecodeSamples, LargerPictures) {
   for (const Subsampling sampling : kAllSubsamplings) {
     for (const int rows : {0, 1}) {
+      if (kSanitized && rows != static_cast<int>(sampling) % 2) continue;
       LibjpegOptions options;
       options.restart_rows = rows;
       compare_decode(libjpeg_sample(643, 365, sampling, options), {.threads = {1, 2, 5}});

@@ -121,21 +121,6 @@ TEST(DecodeStreams, BytesAfterEoiBelongToTheNextImage) {
   }
 }
 
-TEST(DecodeStreams, SeveralImagesOneAfterAnother) {
-  const std::vector<Bytes> images = {sample(), libjpeg_sample(8, 8, Subsampling::gray),
-                                     libjpeg_sample(100, 3, Subsampling::s444),
-                                     libjpeg_sample(1, 1, Subsampling::s411)};
-  const Bytes all = concatenated(images);
-  std::size_t at = 0;
-  for (const Bytes& image : images) {
-    const auto report = decode(std::span(all).subspan(at));
-    ASSERT_TRUE(report.is_ok()) << report.status().message();
-    EXPECT_EQ(report->bytes_consumed, image.size());
-    at += report->bytes_consumed;
-  }
-  EXPECT_EQ(at, all.size());
-}
-
 TEST(DecodeStreams, AdobeRgb) {
   LibjpegOptions options;
   options.rgb_stream = true;

@@ -16,6 +16,7 @@
 #include "tests/oracle/compare.hpp"
 #include "tests/support/libjpeg_decode.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/test_data.hpp"
 #include "zerorun/transcoder.hpp"
 
@@ -120,10 +121,11 @@ std::vector<Bytes> pictures() {
 }
 
 TEST_F(Transform, EqualsJpegtranInAllSamplings) {
-  std::size_t number = 0;
+  std::size_t number = 0, pairs = 0;
   for (const Bytes& jpeg : pictures()) {
     SCOPED_TRACE("picture " + std::to_string(number++));
     for (const Turn& turn : kTurns) {
+      if (kSanitized && ++pairs % 3 != 0) continue;
       LosslessTransform transform{.rotate = turn.rotate, .flip = turn.flip};
       expect_same(jpeg, transform, turn.option);
       transform.edges = Edges::trim;
@@ -181,10 +183,12 @@ TEST_F(Transform, FilesBesideTheRepository) {
       if (!info || std::int64_t{info->width} * info->height > 1 << 20) continue;
       const Turn& turn = kTurns[number++ % std::size(kTurns)];
       const auto ours = transcode(jpeg, verified({.rotate = turn.rotate, .flip = turn.flip}));
-      const Bytes theirs = jpegtran(jpeg, turn.option);
-      if (!ours || theirs.empty()) continue;  // damaged, or of another kind
       std::vector<ComponentCoefficients> unused;
-      if (!libjpeg_coefficients(jpeg, unused).clean()) continue;
+      // Damaged, or of another kind.
+      if (!ours || !libjpeg_coefficients(jpeg, unused).clean()) continue;
+      // It takes seconds for the comments of a file of comments.
+      const Bytes theirs = jpegtran(jpeg, std::string(turn.option) + " -copy none");
+      if (theirs.empty()) continue;
       // Annex K has no codes for the largest values, and jpegtran writes none.
       if (!libjpeg_coefficients(theirs, unused).clean()) continue;
       EXPECT_TRUE(same_coefficients(*ours, theirs));
@@ -201,6 +205,7 @@ TEST(Recode, KeepsCoefficientsInEveryForm) {
     SCOPED_TRACE("picture " + std::to_string(number++));
     for (const ScanChoice scans : {ScanChoice::keep, ScanChoice::progressive, ScanChoice::baseline})
       for (const int interval : {0, 3}) {
+        if (kSanitized && number % 2 != static_cast<std::size_t>(interval) % 2) continue;
         TranscodeParams params = verified();
         params.scans = scans;
         params.optimize = true;

@@ -277,24 +277,6 @@ TEST(Programs, PeersAndRecodersMakeStreams) {
   EXPECT_EQ(file_bytes("turbo:recode=false"), 0);
 }
 
-TEST(Metrics, TheSamePictureIsPerfectAndNoiseIsWorse) {
-  const Image image{64, 48, test::make_picture(test::Content::photo, 64, 48, 3, 1)};
-  const Meter meter(image);
-  const Scores same = meter.measure(image);
-  EXPECT_EQ(same[ssimulacra2], 100);
-  double last = 100;
-  for (const int amplitude : {1, 8, 40}) {
-    Image noisy = image;
-    for (std::size_t i = 0; i < noisy.rgb.size(); ++i)
-      noisy.rgb[i] = static_cast<std::uint8_t>(
-          std::min(255, noisy.rgb[i] + (i * 7919 % 3 == 0 ? amplitude : 0)));
-    const Scores scores = meter.measure(noisy);
-    for (std::size_t m = 0; m < kOwnMetrics; ++m) EXPECT_LT(scores[m], same[m]) << kMetricNames[m];
-    EXPECT_LT(scores[ssimulacra2], last);
-    last = scores[ssimulacra2];
-  }
-}
-
 TEST(SavedPercent, IsTheShareOfTheBytes) {
   Curve base, half;
   for (int i = 1; i <= 4; ++i) {

@@ -107,12 +107,6 @@ Bytes with_inserted(std::span<const std::byte> jpeg, std::size_t offset,
   return out;
 }
 
-Bytes concatenated(std::span<const Bytes> streams) {
-  Bytes out;
-  for (const Bytes& stream : streams) out.insert(out.end(), stream.begin(), stream.end());
-  return out;
-}
-
 std::vector<std::uint8_t> make_segment(std::uint8_t marker,
                                        const std::vector<std::uint8_t>& payload) {
   const std::size_t length = payload.size() + 2;

@@ -54,7 +54,6 @@ std::span<const std::byte> from_sos(std::span<const std::byte> jpeg);
 Bytes without_segments(std::span<const std::byte> jpeg, std::uint8_t marker);
 Bytes with_inserted(std::span<const std::byte> jpeg, std::size_t offset,
                     std::span<const std::uint8_t> what);
-Bytes concatenated(std::span<const Bytes> streams);
 
 /// A marker segment with its marker and length.
 std::vector<std::uint8_t> make_segment(std::uint8_t marker,

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cmath>
 #include <random>
 #include <set>
 #include <thread>
@@ -263,28 +262,14 @@ BusyTime::Time at(int milliseconds) {
   return BusyTime::Time(std::chrono::milliseconds(milliseconds));
 }
 
-TEST(BusyTime, overlaps_count_once_and_gaps_not_at_all) {
-  BusyTime busy;
-  EXPECT_EQ(busy.seconds(), 0.0);
-  busy.add(at(10), at(20));
-  busy.add(at(40), at(50));
-  EXPECT_DOUBLE_EQ(busy.seconds(), 0.020);
-  busy.add(at(20), at(22));  // touches the first
-  busy.add(at(12), at(18));  // within it
-  busy.add(at(30), at(30));  // empty
-  busy.add(at(33), at(31));  // nonsense
-  EXPECT_DOUBLE_EQ(busy.seconds(), 0.022);
-  busy.add(at(5), at(45));  // over both
-  EXPECT_DOUBLE_EQ(busy.seconds(), 0.045);
-}
-
+/// Some are empty, end before they begin, touch others or lie over several of them.
 TEST(BusyTime, long_runs_of_spans_nearly_in_order_are_exact) {
   std::mt19937 random(1);
-  const auto below = [&](unsigned bound) { return static_cast<int>(random() % bound); };
+  const auto below = [&](int bound) { return static_cast<int>(random() % 65536) % bound; };
   BusyTime busy;
   std::set<int> covered;
   for (int i = 0; i < 20000; ++i) {
-    const int begin = std::max(0, 6 * i - below(300)), end = begin + below(9);
+    const int begin = std::max(0, 6 * i - below(300)), end = begin - 1 + below(1 + i % 40);
     busy.add(at(begin), at(end));
     for (int t = begin; t < end; ++t) covered.insert(t);
   }

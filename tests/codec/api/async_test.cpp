@@ -51,38 +51,52 @@ Bytes bytes_of(const EncodedFrame& frame) {
   return {frame.jpeg.bytes().begin(), frame.jpeg.bytes().end()};
 }
 
+/// Twice `all` go through a coder for four at a time: submit(i) passes number i on, and check(out,
+/// i) looks at what came of it.
+template <typename Out, typename Coder, typename Submit, typename Check>
+void expect_all_in_order(Coder& coder, int lanes, std::size_t all, const Submit& submit,
+                         const Check& check) {
+  EXPECT_EQ(coder.lanes(), lanes);
+  EXPECT_EQ(coder.depth(), 4);
+  EXPECT_EQ(coder.backend(), Backend::cpu);
+  Out out;
+  std::size_t sent = 0, got = 0;
+  const auto take = [&] {
+    ASSERT_EQ(coder.receive(out, true), Received::frame);
+    ASSERT_TRUE(out.status.is_ok()) << out.status.message();
+    EXPECT_EQ(out.number, static_cast<std::int64_t>(got));
+    EXPECT_EQ(out.tag, 1000 + got);
+    check(out, got++);
+  };
+  while (sent < 2 * all) {
+    const Status status = submit(sent);
+    if (status) {
+      ++sent;
+      continue;
+    }
+    ASSERT_EQ(status.code(), Errc::queue_full);
+    EXPECT_EQ(coder.in_flight(), 4);
+    take();
+  }
+  coder.finish();
+  while (got < sent) take();
+  EXPECT_EQ(coder.receive(out, true), Received::end);
+  EXPECT_EQ(coder.receive(out, false), Received::end);
+}
+
 TEST(AsyncEncoder, GivesTheBytesOfEncoderInOrder) {
   const std::vector<TestFrame> all = frames();
   for (const int lanes : {1, 2, 5}) {
     AsyncEncoder encoder = make_encoder(lanes, 4);
-    EXPECT_EQ(encoder.lanes(), lanes);
-    EXPECT_EQ(encoder.depth(), 4);
-    EXPECT_EQ(encoder.backend(), Backend::cpu);
-    EncodedFrame out;
-    std::size_t sent = 0, got = 0;
-    const auto take = [&] {
-      ASSERT_EQ(encoder.receive(out, true), Received::frame);
-      ASSERT_TRUE(out.status.is_ok()) << out.status.message();
-      EXPECT_EQ(out.number, static_cast<std::int64_t>(got));
-      EXPECT_EQ(out.tag, 1000 + got);
-      EXPECT_EQ(out.report.bytes, out.jpeg.size());
-      EXPECT_EQ(bytes_of(out), encoded_alone(all[got % all.size()]));
-      ++got;
-    };
-    while (sent < 2 * all.size()) {
-      const Status status = encoder.submit(all[sent % all.size()].view(), {.tag = 1000 + sent});
-      if (status) {
-        ++sent;
-        continue;
-      }
-      ASSERT_EQ(status.code(), Errc::queue_full);
-      EXPECT_EQ(encoder.in_flight(), 4);
-      take();
-    }
-    encoder.finish();
-    while (got < sent) take();
-    EXPECT_EQ(encoder.receive(out, true), Received::end);
-    EXPECT_EQ(encoder.receive(out, false), Received::end);
+    expect_all_in_order<EncodedFrame>(
+        encoder, lanes, all.size(),
+        [&](std::size_t i) {
+          return encoder.submit(all[i % all.size()].view(), {.tag = 1000 + i});
+        },
+        [&](const EncodedFrame& out, std::size_t i) {
+          EXPECT_EQ(out.report.bytes, out.jpeg.size());
+          EXPECT_EQ(bytes_of(out), encoded_alone(all[i % all.size()]));
+        });
   }
 }
 
@@ -271,38 +285,19 @@ TEST(AsyncDecoder, GivesTheSamplesOfDecoderInOrder) {
   const PixelFormat formats[] = {PixelFormat::yuv420p, PixelFormat::rgb24, PixelFormat::gray8};
   for (const int lanes : {1, 2, 5}) {
     AsyncDecoder decoder = make_decoder(lanes, 4);
-    EXPECT_EQ(decoder.lanes(), lanes);
-    EXPECT_EQ(decoder.depth(), 4);
-    EXPECT_EQ(decoder.backend(), Backend::cpu);
-    DecodedFrame out;
-    std::size_t sent = 0, got = 0;
-    const auto take = [&] {
-      ASSERT_EQ(decoder.receive(out, true), Received::frame);
-      ASSERT_TRUE(out.status.is_ok()) << out.status.message();
-      EXPECT_EQ(out.number, static_cast<std::int64_t>(got));
-      EXPECT_EQ(out.tag, 1000 + got);
-      const Bytes& jpeg = all[got % all.size()];
-      EXPECT_EQ(out.report.bytes_consumed, jpeg.size());
-      EXPECT_EQ(out.frame.format(), formats[got % 3]);
-      EXPECT_EQ(packed(out.frame), decoded_alone(jpeg, formats[got % 3]));
-      ++got;
-    };
-    while (sent < 2 * all.size()) {
-      DecodeOptions options{.tag = 1000 + sent};
-      if (sent % 3 != 0) options.format = formats[sent % 3];
-      const Status status = decoder.submit(all[sent % all.size()], options);
-      if (status) {
-        ++sent;
-        continue;
-      }
-      ASSERT_EQ(status.code(), Errc::queue_full);
-      EXPECT_EQ(decoder.in_flight(), 4);
-      take();
-    }
-    decoder.finish();
-    while (got < sent) take();
-    EXPECT_EQ(decoder.receive(out, true), Received::end);
-    EXPECT_EQ(decoder.receive(out, false), Received::end);
+    expect_all_in_order<DecodedFrame>(
+        decoder, lanes, all.size(),
+        [&](std::size_t i) {
+          DecodeOptions options{.tag = 1000 + i};
+          if (i % 3 != 0) options.format = formats[i % 3];
+          return decoder.submit(all[i % all.size()], options);
+        },
+        [&](const DecodedFrame& out, std::size_t i) {
+          const Bytes& jpeg = all[i % all.size()];
+          EXPECT_EQ(out.report.bytes_consumed, jpeg.size());
+          EXPECT_EQ(out.frame.format(), formats[i % 3]);
+          EXPECT_EQ(packed(out.frame), decoded_alone(jpeg, formats[i % 3]));
+        });
   }
 }
 

@@ -3,7 +3,6 @@
 #include "zerorun/decoder.hpp"
 
 #include <cstring>
-#include <string>
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <set>
-#include <string>
 
 #include "codec/api/pipelines.hpp"
 #include "codec/base/cuda_device.hpp"
@@ -69,15 +68,6 @@ Status double_value(FakeCoder&, const FakeJob& job, FakeOutput& output) {
   return Status::ok();
 }
 
-TEST(DeviceSet, LanesTakeTurnsOnDevices) {
-  const DeviceSet device_set({4, 7});
-  EXPECT_EQ(device_set.device_for(0, {}), 4);
-  EXPECT_EQ(device_set.device_for(1, {}), 7);
-  EXPECT_EQ(device_set.device_for(2, {}), 4);
-  EXPECT_EQ(device_set.device_for(0, {4}), 7);
-  EXPECT_EQ(device_set.device_for(0, {4, 7}), std::nullopt);
-}
-
 TEST(DeviceSet, LanesOfALostDeviceAreSpreadOverTheOthers) {
   DeviceSet device_set({0, 1, 2});
   device_set.drop(1, kBroken);
@@ -87,14 +77,6 @@ TEST(DeviceSet, LanesOfALostDeviceAreSpreadOverTheOthers) {
   EXPECT_EQ(device_set.device_for(1, {}), 0);
   EXPECT_EQ(device_set.device_for(4, {}), 2);
   EXPECT_EQ(device_set.device_for(2, {}), 2);
-}
-
-TEST(DeviceSet, TheCpuIsTheLast) {
-  DeviceSet device_set({0, 1}, true);
-  EXPECT_EQ(device_set.device_for(0, {0, 1}), kCpuDevice);
-  device_set.drop(0, kBroken);
-  EXPECT_EQ(device_set.device_for(0, {}), 1);
-  EXPECT_EQ(device_set.device_for(0, {1, kCpuDevice}), std::nullopt);
 }
 
 TEST(DeviceLanes, UseEveryDeviceAndKeepTheOrder) {
@@ -256,14 +238,6 @@ TEST(DeviceNames, HaveLists) {
                            "cuda:0 ,1", "cuda:0,1024", "cpu,cuda", "cuda:all,0", "0,1"})
     EXPECT_FALSE(parse_device_names(text)) << text;
   EXPECT_EQ(parse_device_names("cuda:7")->index, 7);
-}
-
-TEST(DeviceNames, FindAllDevices) {
-  const PretendedDevices three({.count = 3});
-  DeviceName all = *parse_device_names("cuda:all");
-  ASSERT_TRUE(find_all_devices(all));
-  EXPECT_EQ(all.list, (std::vector{0, 1, 2}));
-  EXPECT_FALSE(all.all_devices);
 }
 
 /// The CPU goes on where an automatic choice took the only device, which fails.

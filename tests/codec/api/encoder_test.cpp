@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -132,27 +131,6 @@ TEST(EncoderOutput, BoundIsRefusedForWhatCannotBeEncoded) {
   EXPECT_GE(*largest, std::size_t{3} * 8192 * 8192 * ((63 * 26 + 27) / 8) * 2);
 }
 
-TEST(EncoderHeaders, StreamStartsWithJfifAndEndsWithEoi) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 33, 21, 3);
-  EncodeParams params = cpu();
-  params.pixel_aspect_x = 4;
-  params.pixel_aspect_y = 3;
-  const Bytes jpeg = encoded_on_cpu(frame.view(), params);
-  const Headers headers = parse_headers(jpeg);
-  const Segment& jfif = headers.segments.front();
-  EXPECT_EQ(jfif.marker, 0xE0);
-  // JFIF 1.02: identifier, version, units 0 (aspect ratio), Xdensity, Ydensity, no thumbnail.
-  ASSERT_EQ(jfif.payload.size(), 14u);
-  EXPECT_EQ(std::string(jfif.payload.begin(), jfif.payload.begin() + 5), std::string("JFIF\0", 5));
-  EXPECT_EQ(jfif.payload[5], 1);
-  EXPECT_EQ(std::vector<std::uint8_t>(jfif.payload.begin() + 7, jfif.payload.end()),
-            (std::vector<std::uint8_t>{0, 0, 4, 0, 3, 0, 0}));
-  EXPECT_EQ(jpeg[jpeg.size() - 2], std::byte{0xFF});
-  EXPECT_EQ(jpeg[jpeg.size() - 1], std::byte{0xD9});
-  params.jfif_header = false;
-  EXPECT_EQ(parse_headers(encoded_on_cpu(frame.view(), params)).count(0xE0), 0u);
-}
-
 TEST(EncoderHeaders, SegmentsAreCarriedThroughInOrder) {
   const TestFrame frame = make_frame(Content::photo, PixelFormat::gray8, 33, 21, 3);
   EncodeParams params = cpu();
@@ -166,23 +144,6 @@ TEST(EncoderHeaders, SegmentsAreCarriedThroughInOrder) {
   for (std::size_t i = 0; i < params.segments.size(); ++i) {
     EXPECT_EQ(info->segments[i + 1].marker, params.segments[i].marker);
     EXPECT_EQ(info->segments[i + 1].payload, params.segments[i].payload);
-  }
-}
-
-TEST(EncoderHeaders, SamplingIsThatOfTheFrameOrAsAsked) {
-  for (const PixelFormat format : kAllFormats) {
-    const TestFrame frame = make_frame(Content::photo, format, 33, 21, 3);
-    const auto info = inspect(encoded_on_cpu(frame.view()));
-    ASSERT_TRUE(info.is_ok());
-    EXPECT_EQ(info->subsampling, is_rgb(format) ? Subsampling::s420 : native_subsampling(format));
-    EXPECT_EQ(info->width, 33);
-    EXPECT_EQ(info->height, 21);
-  }
-  const TestFrame rgb = make_frame(Content::photo, PixelFormat::rgb24, 33, 21, 3);
-  for (const Subsampling sampling : kAllSubsamplings) {
-    EncodeParams params = cpu();
-    params.subsampling = sampling;
-    EXPECT_EQ(inspect(encoded_on_cpu(rgb.view(), params))->subsampling, sampling);
   }
 }
 

@@ -17,7 +17,7 @@
 #include "codec/syntax/header_writer.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/encode_params.hpp"
-#include "tests/support/random.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
 #include "zerorun/decoder.hpp"
@@ -28,47 +28,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Squared error that falls with quality, in steps and with noise.
-std::uint64_t model_loss(int quality, std::uint64_t seed, double noise) {
-  Random random(seed * 100003u + static_cast<std::uint64_t>(quality));
-  const double steps = std::floor(quality / static_cast<double>(1 + seed % 9));
-  const double bits = 40 - steps / 100 * (1 + static_cast<double>(seed % 3)) -
-                      std::pow(steps / 1600, 4) +
-                      noise * static_cast<double>(random.below(1000)) / 1000;
-  return static_cast<std::uint64_t>(std::exp2(std::max(bits, 0.0)));
-}
-
 static_assert(QualitySearch::kMostAsked == SizeGoal::kMostQualityCodings);
-
-TEST(QualitySearch, FindsASettingBelowWhichTheNextIsWorse) {
-  int asked = 0, searches = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed)
-    for (const double noise : {0.0, 0.2, 20.0})
-      for (const double bits : {5.0, 25.0, 33.0, 39.5}) {
-        const auto wanted = static_cast<std::uint64_t>(std::exp2(bits));
-        const auto is_enough = [&](int q) { return model_loss(q, seed, noise) <= wanted; };
-        QualitySearch search(wanted);
-        int n = 0;
-        for (; !search.is_done(); ++n) {
-          const int at = search.next();
-          ASSERT_TRUE(at > search.low() && at <= search.high());
-          search.add({is_enough(at), model_loss(at, seed, noise)});
-        }
-        ASSERT_LE(n, QualitySearch::kMostAsked);
-        asked += n;
-        ++searches;
-        const auto found = search.found();
-        if (!found) {
-          EXPECT_FALSE(is_enough(kMostQuality));
-          continue;
-        }
-        EXPECT_TRUE(is_enough(*found));
-        EXPECT_TRUE(*found == kLeastQuality || !is_enough(*found - 1)) << *found;
-        for (int q = kLeastQuality; noise == 0 && q < *found; ++q) ASSERT_FALSE(is_enough(q));
-      }
-  std::printf("%.2f asked for each search\n", static_cast<double>(asked) / searches);
-  EXPECT_LE(asked, 11 * searches);
-}
 
 TEST(QualitySearch, TakesAdviceGoodAndBad) {
   for (const int wanted : {kLeastQuality, 17, 900, 1599, kMostQuality})
@@ -242,6 +202,7 @@ TEST(TargetQuality, IsThatOfTheBruteForce) {
         std::tuple{Tune::photo, Effort::fast, HuffmanTables::optimal},
         std::tuple{Tune::text, Effort::best, HuffmanTables::optimal}})
     for (const Content content : {Content::photo, Content::noise, Content::checker}) {
+      if (kSanitized && content != Content::photo) break;
       const EncodeParams params = cpu_params(tune, effort, huffman);
       const TestFrame frame = make_frame(content, PixelFormat::yuv420p, 40, 32, 5);
       Settings settings(params, frame.view());
@@ -272,13 +233,14 @@ TEST(TargetQuality, IsThatOfTheBruteForce) {
         }
     }
   std::printf("%d searches, %d found the lowest setting of all\n", searches, lowest);
-  EXPECT_GE(searches, 60);
+  EXPECT_GE(searches, kSanitized ? 20 : 60);
   EXPECT_GE(lowest * 3, searches * 2);
 }
 
 TEST(TargetQuality, LargePicturesTakeFewCodings) {
   int codings = 0, searches = 0;
   for (const Content content : {Content::photo, Content::noise}) {
+    if (kSanitized && content != Content::noise) continue;
     const TestFrame frame = make_frame(content, PixelFormat::yuv422p, 1000, 540, 3);
     for (const Tune tune : {Tune::exact, Tune::photo}) {
       const EncodeParams params = cpu_params(tune, Effort::fast, HuffmanTables::standard);

@@ -40,24 +40,6 @@ class Bucket {
   double bytes_, leak_, level_, most_ = 0;
 };
 
-TEST(RateControl, FramesThatFillTheirBudgetsKeepTheRate) {
-  auto rate = RateControl::create(limits_of(8000000));
-  ASSERT_TRUE(rate);
-  Bucket bucket(1000000, 8000000.0 / 8 * 1001 / 30000);
-  double sum = 0;
-  constexpr int kFrames = 1800;
-  for (int i = 0; i < kFrames; ++i) {
-    auto budget = rate->budget(i);
-    ASSERT_TRUE(budget);
-    const std::size_t bytes = *budget - *budget / 400;  // as the encoder comes near it
-    rate->coded(i, bytes);
-    bucket.add(bytes);
-    sum += static_cast<double>(bytes);
-  }
-  EXPECT_FALSE(bucket.has_overflown());
-  EXPECT_NEAR(sum / (1000000.0 * 1001 / 30000 * kFrames), 1.0, 0.01);
-}
-
 /// What `take(rate, number)` gets for 300 frames is the same on one thread and on seven.
 template <typename Take>
 void expect_same_on_threads(const Take& take) {

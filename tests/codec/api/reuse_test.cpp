@@ -6,6 +6,7 @@
 
 #include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
@@ -122,6 +123,7 @@ TEST(Reuse, DecoderForgetsTheImageBefore) {
     }
     for (std::size_t a = 0; a < all.size(); ++a) {
       for (std::size_t b = 0; b < all.size(); ++b) {
+        if (kSanitized && (a + b) % 3 != 0) continue;
         SCOPED_TRACE("streams " + std::to_string(a) + ", " + std::to_string(b));
         Decoder decoder = cpu_decoder({.threads = threads});
         EXPECT_EQ(decoded(decoder, all[a], 0x11), expected[a]);

@@ -36,13 +36,6 @@ TEST(SizeArith, TurnsAreSpreadEvenly) {
       }
 }
 
-TEST(SizeArith, Log2IsThatOfTheLibrary) {
-  for (std::uint64_t value = 1; value < std::uint64_t{1} << 47; value += 1 + value / 7)
-    EXPECT_NEAR(static_cast<double>(log2_fixed(value)) / 65536.0,
-                std::log2(static_cast<double>(value)), 1.0 / (1 << 13))
-        << value;
-}
-
 /// Bits of all symbols with their appended bits.
 std::uint64_t bits_with(const std::uint32_t (&counts)[256], const HuffmanSpec& spec) {
   std::uint64_t bits = 0;
@@ -89,75 +82,8 @@ TEST(SizeArith, CountedSizeIsThatOfTheCodes) {
   EXPECT_EQ(size_of_counts(one, setup).kinds, 1u);
 }
 
-/// A picture of 2^bits bytes at quality 75, with jumps and a little noise from one setting to the
-/// next.
-std::uint64_t model_size(double bits, const SizeSetting& s, double jump, std::uint64_t seed) {
-  const double q = s.quality_16ths / 16.0;
-  const double steps = std::floor(q * 3) / 3;  // tables change in steps
-  const double base = bits + 4.0 * std::pow((steps - 75) / 25, 3) * (1 + jump);
-  const double saved = 0.8 * s.thrift / kMostThrift;
-  Random random(seed * 1000003u + static_cast<std::uint64_t>(s.quality_16ths) * 2048u +
-                static_cast<std::uint64_t>(s.thrift));
-  const double noise = 1e-4 * static_cast<double>(random.below(100)) / 100;
-  return static_cast<std::uint64_t>(std::exp2(base - saved + noise));
-}
-
-struct PlanRun {
-  SizePlan plan;
-  int counts = 0;
-};
-
-/// A picture of 100,000 blocks whose sample foretells its size with an error of `error`.
-PlanRun run_plan(const SizeTask& task, double bits, double jump, double error, std::uint64_t seed) {
-  constexpr std::uint64_t kOthers = 600;
-  PlanRun run;
-  SizePlan& plan = run.plan;
-  plan.start(task, kPhotoCurve);
-  while (plan.step() != SizePlan::Step::done) {
-    const std::uint64_t size = model_size(bits, plan.setting(), jump, seed);
-    if (plan.step() == SizePlan::Step::count) {
-      ++run.counts;
-      const double counted = static_cast<double>(size) * 8 * (1 + error) *
-                             static_cast<double>(task.counted_blocks) /
-                             static_cast<double>(task.blocks);
-      plan.add_count({static_cast<std::uint64_t>(counted), 0}, kPhotoCurve);
-    } else {
-      plan.add_code(kOthers + size, kPhotoCurve);
-    }
-    EXPECT_LE(run.counts, SizePoints::kMost);
-    EXPECT_LE(plan.codings(), SizePlan::most_codings(task));
-  }
-  return run;
-}
-
 SizeTask task_of(std::uint64_t target, std::uint64_t counted_blocks) {
   return {SizeWindow::of(target), 0, 600, 100000, counted_blocks, {kMostQuality, 0}, false};
-}
-
-/// Whole pictures are foretold to 0.2 %, samples to 5 %.
-TEST(SizePlan, FindsTheWindowWithFewCodings) {
-  int codings = 0, counts = 0, found = 0, all = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed)
-    for (const std::uint64_t target : {30000u, 100000u, 400000u})
-      for (const std::uint64_t counted : {100000u, 4000u}) {
-        const double bits = 15 + static_cast<double>(seed % 10) / 4;
-        const double jump = static_cast<double>(seed % 4);
-        const double error =
-            (static_cast<double>(seed % 21) - 10) * (counted == 4000 ? 5e-3 : 2e-4);
-        const SizePlan plan = run_plan(task_of(target, counted), bits, jump, error, seed).plan;
-        counts += run_plan(task_of(target, counted), bits, jump, error, seed).counts;
-        EXPECT_TRUE(!plan.is_reached() || plan.bytes() <= target);
-        if (model_size(bits, {kMostQuality, 0}, jump, seed) < target) continue;
-        ++all;
-        codings += plan.codings();
-        found += plan.is_reached() && SizeWindow::of(target).holds(plan.bytes()) ? 1 : 0;
-      }
-  std::printf("%d plans, %d found, %.2f codings, %.2f counts\n", all, found,
-              static_cast<double>(codings) / all, static_cast<double>(counts) / 1200);
-  EXPECT_GT(all, 600);
-  EXPECT_GE(found * 1000, all * 998);
-  EXPECT_LE(codings * 10, 19 * all);
-  EXPECT_LE(counts, 1200 * 14);
 }
 
 /// Counts that have nothing to do with the sizes lead nowhere, but soon.
@@ -365,30 +291,6 @@ TEST(TargetSize, WhatCannotBeReachedIsSaid) {
     ASSERT_TRUE(encoder.set_size({}));
     EXPECT_TRUE(encoder.encode(frame.view(), out));
   }
-}
-
-TEST(MaxSize, ChangesNothingThatIsSmaller) {
-  const TestFrame frame = make_frame(Content::photo, PixelFormat::yuv420p, 1024, 640, 4);
-  EncodeParams params = cpu_params(Tune::exact, Effort::fast, HuffmanTables::standard);
-  const Bytes plain = encoded_on_cpu(frame.view(), params);
-  Bytes capped;
-  Encoder encoder = cpu_encoder(params);
-  ASSERT_TRUE(encoder.set_size({0, plain.size()}));
-  auto report = encoder.encode(frame.view(), capped);
-  ASSERT_TRUE(report);
-  EXPECT_EQ(capped, plain);
-  EXPECT_EQ(report->codings, 1);
-  const std::size_t less = plain.size() * 4 / 5;
-  ASSERT_TRUE(encoder.set_size({0, less}));
-  report = encoder.encode(frame.view(), capped);
-  ASSERT_TRUE(report);
-  EXPECT_LE(capped.size(), less);
-  EXPECT_GE(capped.size(), less - less / 200);
-  EXPECT_LE(report->quality, 90.0);
-  // And back.
-  ASSERT_TRUE(encoder.set_size({}));
-  ASSERT_TRUE(encoder.encode(frame.view(), capped));
-  EXPECT_EQ(capped, plain);
 }
 
 TEST(TargetSize, ThePictureMayOverrunWithItsSmallestStreamAlone) {

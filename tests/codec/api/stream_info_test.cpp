@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "zerorun/decoder.hpp"
 
-#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>

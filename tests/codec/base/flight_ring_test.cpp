@@ -45,18 +45,6 @@ std::vector<int> numbers(int count, int step = 1) {
   return out;
 }
 
-TEST(FlightRing, GivesTheJobsOfTheReaderInOrder) {
-  for (const int lanes : {1, 2, 5}) {
-    for (const int depth : {1, 3, 8}) {
-      Ring ring(depth, {.work = work_on, .read = counting(200)});
-      ring.start(lanes);
-      EXPECT_EQ(receive_all(ring), numbers(200));
-      EXPECT_EQ(ring.receive(false, [](Job&) {}), Received::end);
-      EXPECT_TRUE(ring.flight().ended);
-    }
-  }
-}
-
 TEST(FlightRing, WorksOnlyOnWhatIsQueued) {
   int next = 0;
   const auto read = [&next](Job& job, int) {

@@ -91,12 +91,6 @@ TEST(FrameValidate, RefusesImpossibleSizes) {
   }
 }
 
-TEST(FrameValidate, RefusesUnknownFormats) {
-  std::uint8_t sample = 0;
-  const ConstFrameView view{static_cast<PixelFormat>(kPixelFormatCount + 1), 1, 1, {&sample}, {1}};
-  EXPECT_EQ(validate(view).code(), Errc::invalid_frame);
-}
-
 TEST(FrameValidate, ExtremeStridesDoNotOverflow) {
   std::uint8_t sample = 0;
   ConstFrameView view{PixelFormat::gray8, 9, 2, {&sample}, {0}};
@@ -136,14 +130,6 @@ TEST(Frame, ReshapeKeepsMemoryThatIsLargeEnough) {
   // A refused shape leaves the frame as it was.
   EXPECT_EQ(frame->reshape(PixelFormat::rgb24, 0, 480).code(), Errc::invalid_frame);
   EXPECT_EQ(frame->width(), 640);
-}
-
-TEST(Frame, MovesItsMemory) {
-  auto made = Frame::create(PixelFormat::gray8, 64, 64);
-  ASSERT_TRUE(made.is_ok());
-  const std::uint8_t* memory = made->view().data[0];
-  const Frame moved = *std::move(made);
-  EXPECT_EQ(moved.view().data[0], memory);
 }
 
 }  // namespace

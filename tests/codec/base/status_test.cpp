@@ -4,7 +4,6 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,44 +104,10 @@ TEST(Status, MessageHoldsDetailAndPlace) {
   EXPECT_EQ(Status(), Status::ok());
 }
 
-TEST(Result, HoldsAValueOrAStatus) {
-  Result<std::vector<int>> value(std::vector<int>{1, 2});
-  ASSERT_TRUE(value.is_ok());
-  EXPECT_EQ(value->size(), 2u);
-  EXPECT_TRUE(value.status().is_ok());
-  const std::vector<int> moved = *std::move(value);
-  EXPECT_EQ(moved, (std::vector<int>{1, 2}));
-  const Result<std::vector<int>> none = Status(Errc::out_of_memory);
-  EXPECT_FALSE(none);
-  EXPECT_EQ(none.status().code(), Errc::out_of_memory);
-}
-
 TEST(Version, IsThatOfTheHeaders) {
   EXPECT_EQ(std::string(version()), std::to_string(ZERORUN_VERSION_MAJOR) + "." +
                                         std::to_string(ZERORUN_VERSION_MINOR) + "." +
                                         std::to_string(ZERORUN_VERSION_PATCH));
-}
-
-TEST(Backend, CpuIsAlwaysThere) {
-  const auto cpu = resolve_backend(Backend::cpu);
-  ASSERT_TRUE(cpu.is_ok());
-  EXPECT_EQ(*cpu, Backend::cpu);
-  const auto automatic = resolve_backend(Backend::automatic);
-  ASSERT_TRUE(automatic.is_ok());
-  EXPECT_NE(*automatic, Backend::automatic);
-  EXPECT_EQ(name(Backend::cpu), "cpu");
-  EXPECT_EQ(name(Backend::cuda), "cuda");
-}
-
-TEST(Backend, CudaIsADeviceOrAnError) {
-  const auto cuda = resolve_backend(Backend::cuda);
-  if (cuda.is_ok()) {
-    EXPECT_EQ(*cuda, Backend::cuda);
-    EXPECT_FALSE(cuda_devices().empty());
-  } else {
-    EXPECT_EQ(group(cuda.status().code()), ErrorGroup::device) << cuda.status().message();
-  }
-  EXPECT_EQ(group(resolve_backend(Backend::cuda, 4096).status().code()), ErrorGroup::device);
 }
 
 }  // namespace

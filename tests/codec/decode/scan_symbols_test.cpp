@@ -132,23 +132,29 @@ struct Parsed {
   std::vector<FrameScan> scans;
 };
 
-/// Nothing if the symbols are refused.
-std::optional<Stream> by_symbols(const Stream& stream, InstructionSet set) {
-  Parsed parsed(stream);
-  const auto pipeline = make_chosen_decode_pipeline(1, set);
-  const auto symbols = std::make_unique<ScanSymbols>();
-  CoefficientFrame frame;
+/// The stream that is coded from the symbols, or from the blocks, of the frame that was parsed.
+Stream coded(CoefficientFrame frame, const Parsed& parsed) {
   frame.frame = &parsed.parser.frame();
   frame.color = parsed.parser.color_model();
-  if (!pipeline->read_symbols(*frame.frame, parsed.scans, frame.color, *symbols))
-    return std::nullopt;
-  frame.symbols = symbols.get();
-  std::copy(parsed.scans[0].header.quant.begin(), parsed.scans[0].header.quant.end(), frame.quant);
   CoefficientCoding coding;
   coding.restart_interval = parsed.scans[0].header.layout.restart_interval;
   Stream out;
   EXPECT_TRUE(CoefficientCoder().code(frame, coding, nullptr, out));
   return out;
+}
+
+/// Nothing if the symbols are refused.
+std::optional<Stream> by_symbols(const Stream& stream, InstructionSet set) {
+  Parsed parsed(stream);
+  const auto pipeline = make_chosen_decode_pipeline(1, set);
+  const auto symbols = std::make_unique<ScanSymbols>();
+  if (!pipeline->read_symbols(parsed.parser.frame(), parsed.scans, parsed.parser.color_model(),
+                              *symbols))
+    return std::nullopt;
+  CoefficientFrame frame;
+  frame.symbols = symbols.get();
+  std::copy(parsed.scans[0].header.quant.begin(), parsed.scans[0].header.quant.end(), frame.quant);
+  return coded(frame, parsed);
 }
 
 /// Nothing if there is a problem.
@@ -163,17 +169,11 @@ std::optional<Stream> by_coefficients(const Stream& stream) {
   EXPECT_TRUE(pipeline->finish_coefficients());
   if (!report.first_problem) return std::nullopt;
   CoefficientFrame frame;
-  frame.frame = &parsed.parser.frame();
-  frame.color = parsed.parser.color_model();
   for (std::size_t c = 0; c < parsed.parser.frame().components.size(); ++c) {
     frame.blocks[c] = stored.blocks(c);
     frame.quant[c] = stored.quant(c);
   }
-  CoefficientCoding coding;
-  coding.restart_interval = parsed.scans[0].header.layout.restart_interval;
-  Stream out;
-  EXPECT_TRUE(CoefficientCoder().code(frame, coding, nullptr, out));
-  return out;
+  return coded(frame, parsed);
 }
 
 const std::vector<SofComponent> kGray{{1, 2, 2, 0}}, k420{{1, 2, 2, 0}, {2, 1, 1, 0}, {3, 1, 1, 0}},

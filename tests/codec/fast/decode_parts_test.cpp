@@ -2,7 +2,6 @@
 // reports, of sound and of damaged streams; intervals in parts on several threads, too. And frames
 // of the decoder in every format, on every instruction set.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -22,7 +21,8 @@
 namespace zerorun::test {
 namespace {
 
-constexpr int kThreadCounts[] = {1, 2, 3, 7, 16};
+const std::vector<int> kThreadCounts =
+    kSanitized ? std::vector{1, 3, 16} : std::vector{1, 2, 3, 7, 16};
 
 /// What one call gives.
 struct Decoded {
@@ -252,7 +252,7 @@ TEST(FastDamage, OnlyTheDamageGoesToTheReference) {
       const Bytes sound =
           any_stream(Content::photo, Subsampling::s420, 640, 480, random, restart_mcus);
       const std::size_t header = inspect(sound)->header_bytes;
-      for (int i = 0; i < 40; ++i) {
+      for (int i = 0; i < (kSanitized ? 16 : 40); ++i) {
         Bytes jpeg = sound;
         for (int place = 0; place < 8; ++place) {
           if (i % 2 == 0)
@@ -275,7 +275,7 @@ TEST(FastDamage, OnlyTheDamageGoesToTheReference) {
         all_damaged += report->concealed_intervals;
       }
     }
-  EXPECT_GT(all_damaged, 500);
+  EXPECT_GT(all_damaged, kSanitized ? 200 : 500);
   EXPECT_GT(all_blocks, 0);
 }
 
@@ -334,6 +334,7 @@ TEST(FastDecode, EveryFormat) {
   for (const Subsampling sampling : kAllSubsamplings)
     for (const PixelFormat format : kAllFormats)
       for (const int width : {3, 64, 131, 200}) {
+        if (kSanitized && width % 2 == 0) continue;
         const Bytes jpeg = any_stream(any_content(random), sampling, width, 35, random);
         fancy.frame(jpeg, format, Layout::padded);
         if (!HasFatalFailure()) nearest.frame(jpeg, format, Layout::bottom_up);

@@ -14,26 +14,6 @@
 namespace zerorun::test {
 namespace {
 
-TEST(SubsequenceEnds, NothingIsWrittenBehindTheLinesThatThereAre) {
-  auto ends = make_ends();
-  ends->most = kSparseEnds;
-  ends->open[3] = true;
-  constexpr std::uint16_t kUntouched = 0xABCD;
-  ends->line[kSparseEnds].state[3] = kUntouched;
-  for (std::uint32_t i = 0; i < kMaxBlocksPerMcu; ++i)
-    ends->line[i].reached[3] = static_cast<std::uint16_t>(i);
-  ends->collect(3, kMaxBlocksPerMcu);
-  for (std::uint32_t i = 0; i < kSparseEnds; ++i) {
-    ends->line[i].reached[3] = static_cast<std::uint16_t>(100 + i);
-    ends->line[i].step[3] = make_step({1, 1});
-  }
-  ends->match(3, 0, kSparseEnds, kSparseEnds);
-  EXPECT_EQ(ends->count[3], kSparseEnds);
-  EXPECT_EQ(ends->follow(3, 0), kSparseEnds - 1);
-  EXPECT_EQ(ends->follow(3, 1), kForeignEnd);
-  EXPECT_EQ(ends->line[kSparseEnds].state[3], kUntouched);
-}
-
 TEST(SubsequenceEnds, OneColourNeedsFewRounds) {
   // Each block but the first takes two zero bits; subsequences begin between the two, so that walks
   // from guesses stay one bit apart.

@@ -95,8 +95,6 @@ struct HostBits {
     if (at.steps_left-- == 0) throw std::runtime_error("a walk without end");
     if (condition != 0) words = {words.second, take(at)};
   }
-  /// The 32 bits from a bit on.
-  std::uint32_t window(std::uint32_t bit) const { return BitFront<HostBits>(*this, bit).window; }
 };
 
 /// Where a walk stands, before a codeword.

@@ -1,9 +1,8 @@
-// Tables of the GPU decoder: look-ups by the length of a codeword, the order of tables in an MCU
-// against its definition, and what transform_blocks() is told about the quantisation tables.
+// Tables of the GPU decoder: their order in an MCU against its definition, and what
+// transform_blocks() is told about the quantisation tables.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -12,21 +11,6 @@
 
 namespace zerorun::test {
 namespace {
-
-/// The device looks each prefix up by its length, the host fills the prefixes of each codeword.
-TEST(WalkTables, LookUpsByLengthAreThoseOfTheHost) {
-  for (const TablePair& pair : sample_tables())
-    for (const HuffmanSpec& spec : {pair.dc, pair.ac}) {
-      HuffmanDecodeTable filled, found;
-      fill_decode_table(spec, filled);
-      std::ranges::copy(spec.values, found.values);
-      fill_lengths(spec, found);
-      EXPECT_TRUE(std::ranges::equal(filled.limit, found.limit));
-      EXPECT_TRUE(std::ranges::equal(filled.value_offset, found.value_offset));
-      for (std::uint32_t prefix = 0; prefix < (1u << kLookupBits); ++prefix)
-        ASSERT_EQ(lookup_entry(found, prefix), filled.lookup[prefix]) << "prefix " << prefix;
-    }
-}
 
 ScanLayout random_layout(Random& random) {
   ComponentSpec specs[kMaxComponents];
@@ -105,15 +89,6 @@ TEST(ScanSteps, UsualPairsAreThoseThatNoEntryMakesTooLarge) {
 TEST(ScanSteps, TheDcDoesNotCount) {
   EXPECT_TRUE(is_usual(make_steps(65535, 1, 0), pack_pair(63, 511)));
   EXPECT_TRUE(is_usual(make_steps(32767, 1, 0), pack_pair(0, -511)));
-}
-
-TEST(ScanSteps, AStepHasTheEntryAndThePlace) {
-  for (std::uint32_t natural = 0; natural < kBlockSize; ++natural)
-    for (const std::int32_t q : {0, 1, 255, 32767, -32768, -1}) {
-      const std::uint32_t step = make_scan_step(static_cast<std::uint16_t>(q), natural);
-      EXPECT_EQ(quantiser_of(step), q);
-      EXPECT_EQ(place_of(step), natural / 8 * kCoefficientRowBytes + natural % 8 * 2);
-    }
 }
 
 }  // namespace

@@ -43,23 +43,6 @@ TEST(CodeTable, ItemsWithoutBitsHaveNoCode) {
   });
 }
 
-/// The kernels' way from a word and a value to bits, left-aligned, against T.81 F.1.2.1.
-TEST(CodeTable, AWordMasksTheAppendedBits) {
-  constexpr std::uint32_t kCode = 0b1011;
-  constexpr std::uint32_t kBits = 4;
-  for (int value = -1023; value <= 1023; ++value) {
-    if (value == 0) continue;
-    const Symbol symbol = make_symbol(0, value, 2);
-    const std::uint32_t size = symbol.rrrrssss;
-    const std::uint32_t word = code_word(kCode, kBits, size, value < 0);
-    const std::uint32_t length = word & 0xFFFF;
-    ASSERT_EQ(length, kBits + size);
-    const auto appended = static_cast<std::uint32_t>(value < 0 ? value - 1 : value);
-    const std::uint32_t found = (word & 0xFFFF0000u) ^ appended << (32 - length);
-    EXPECT_EQ(found >> (32 - length), kCode << size | symbol.appended) << value;
-  }
-}
-
 ScanLayout layout_of(int mcus_wide, int mcus_high, int blocks_per_mcu, int restart_interval) {
   ScanLayout layout{};
   layout.mcus_wide = mcus_wide;

@@ -1,11 +1,7 @@
 // Progressive streams of the GPU are those of the CPU, with the same script.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <cstddef>
-#include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "tests/cuda/encode/device_job.hpp"
 #include "tests/support/coder.hpp"

@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -132,36 +130,6 @@ TEST(ScanSymbols, AllCutsAreCountedAtOnce) {
             << round << ' ' << al << ' ' << cut;
       }
     }
-  }
-}
-
-/// The last zero before a scan's first coefficient, and both sides of each count that is cut.
-TEST(ScanSymbols, EndsOfBandsOfABlock) {
-  const BandBlock flat(0x3E, 0, 0), full(0x3E, 0x20, 0), old(0x3E, 0x0A, 0x0A), late(0x3E, 8, 0x14);
-  EXPECT_FALSE(flat.breaks_run());
-  EXPECT_TRUE(flat.has_tail());
-  EXPECT_TRUE(full.breaks_run());
-  EXPECT_FALSE(full.has_tail());
-  EXPECT_FALSE(old.breaks_run());
-  EXPECT_EQ(old.tail_bits(), 2);
-  EXPECT_TRUE(late.breaks_run());
-  EXPECT_EQ(late.tail_bits(), 1);
-  const BandBlock highest(~std::uint64_t{1}, std::uint64_t{1} << 63, 0);
-  EXPECT_FALSE(highest.has_tail());
-  struct Ends {
-    int symbol_, size_;
-    std::uint32_t bits_;
-    void symbol(int symbol, std::uint32_t bits, int size) {
-      symbol_ = symbol, bits_ = bits, size_ = size;
-    }
-  };
-  for (const auto& [blocks, symbol, bits] :
-       {std::tuple{1, 0x00, 0u}, {2, 0x10, 0u}, {3, 0x10, 1u}, {kMostEobRun, 0xE0, 0x3FFFu}}) {
-    Ends ends{};
-    emit_eob_run(blocks, ends);
-    EXPECT_EQ(ends.symbol_, symbol);
-    EXPECT_EQ(ends.size_, symbol / 16);
-    EXPECT_EQ(ends.bits_, bits);
   }
 }
 

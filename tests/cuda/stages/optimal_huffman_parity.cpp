@@ -3,7 +3,6 @@
 #include "cuda/stages/stages_cuda.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tests/cuda/stages/stage_runner.hpp"
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "codec/encode/symbol_histogram.hpp"
 
-#include <algorithm>
-
 #include "tests/cuda/stages/stage_runner.hpp"
 
 namespace zerorun::test {

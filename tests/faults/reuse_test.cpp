@@ -1,14 +1,12 @@
-// "The second frame of a size allocates nothing": operator new is counted.
+// "The second frame of a size allocates nothing": allocations are counted.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "tests/faults/failing_memory.hpp"
 #include "tests/support/coder.hpp"
 #include "tests/support/jpeg_segments.hpp"
 #include "tests/support/test_frame.hpp"
@@ -16,73 +14,8 @@
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 
-namespace {
-
-std::atomic<long> allocations{0};
-std::atomic<long> allowed{-1};  // allocations until one fails; negative: none does
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  if (allowed >= 0 && allowed-- == 0) throw std::bad_alloc();
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(bytes == 0 ? 1 : bytes)
-                                                        : std::aligned_alloc(alignment, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes, 1); }
-void* operator new[](std::size_t bytes) { return counted(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-// g++ sees only half of the pair when it inlines little (-O1), and warns.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-
 namespace zerorun::test {
 namespace {
-
-/// Calls `make` so that its first allocation fails, then its second one, and so on, until it needs
-/// no more of them.
-template <typename Make>
-void fail_each_allocation(const Make& make) {
-  for (long n = 0;; ++n) {
-    ASSERT_LT(n, 2000);
-    allowed = n;
-    const Status status = make();
-    const bool failed = allowed.exchange(-1) < 0;
-    if (!failed) break;
-    ASSERT_TRUE(status || status.code() == Errc::out_of_memory) << n << status.message();
-  }
-}
-
-TEST(Allocation, AnyOneMayFail) {
-  EncodeParams encode;
-  encode.backend = Backend::cpu;
-  encode.threads = 6;
-  DecodeParams decode;
-  decode.backend = Backend::cpu;
-  decode.threads = 6;
-  fail_each_allocation([&] { return Encoder::create(encode).status(); });
-  fail_each_allocation([&] { return Decoder::create(decode).status(); });
-  fail_each_allocation(
-      [&] { return max_encoded_bytes(encode, PixelFormat::yuv420p, 64, 64).status(); });
-}
 
 TEST(Allocation, EncoderReusesItsMemory) {
   for (const auto tables : {HuffmanTables::standard, HuffmanTables::optimal}) {
@@ -98,12 +31,12 @@ TEST(Allocation, EncoderReusesItsMemory) {
         Bytes out(*max_encoded_bytes(params, format, 320, 200));
         ASSERT_TRUE(encoder.encode(first.view(), std::span(out)).is_ok());
         constexpr int kFrames = 10;
-        const long before = allocations;
+        const long before = memory::made();
         for (int i = 0; i < kFrames; ++i)
           ASSERT_TRUE(encoder.encode(second.view(), std::span(out)).is_ok());
         // A worker that got nothing to do in the first frame makes its buffers in a later one.
         const long late = threads == 1 ? 0 : kFrames - 1;
-        EXPECT_LE(allocations - before, late) << threads << " threads";
+        EXPECT_LE(memory::made() - before, late) << threads << " threads";
       }
     }
   }
@@ -129,14 +62,14 @@ TEST(Allocation, AsyncDecoderReusesItsMemory) {
     memory = out.frame.view().data[0];
   };
   for (auto& memory : seen) pass_one(memory);
-  const long before = allocations;
+  const long before = memory::made();
   constexpr int kImages = 20;
   for (int i = 0; i < kImages; ++i) {
     const std::uint8_t* memory = nullptr;
     pass_one(memory);
     EXPECT_NE(std::ranges::find(seen, memory), std::end(seen));  // of a frame that came before
   }
-  EXPECT_LE(allocations - before, 64 * kImages);  // headers, as for Decoder
+  EXPECT_LE(memory::made() - before, 64 * kImages);  // headers, as for Decoder
 }
 
 TEST(Allocation, DecoderReusesItsMemory) {
@@ -149,10 +82,10 @@ TEST(Allocation, DecoderReusesItsMemory) {
       Decoder decoder = cpu_decoder({.threads = threads});
       TestFrame frame(PixelFormat::rgb24, 320, 200);
       ASSERT_TRUE(decoder.decode(jpeg, frame.view()).is_ok());
-      const long before = allocations;
+      const long before = memory::made();
       const auto report = decoder.decode(jpeg, frame.view());
       // The headers are parsed into small objects; nothing grows with the picture.
-      EXPECT_LE(allocations - before, 64) << threads << " threads";
+      EXPECT_LE(memory::made() - before, 64) << threads << " threads";
       EXPECT_TRUE(report.is_ok());
     }
   }

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <exception>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -27,18 +26,8 @@ namespace zerorun::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// Carries a Status through C++; the translator of the module raises it as zerorun.Error.
-class Failure : public std::exception {
- public:
-  explicit Failure(Status status) : status_(std::move(status)) {}
-  const Status& status() const noexcept { return status_; }
-  const char* what() const noexcept override { return "zerorun::python::Failure"; }
-
- private:
-  Status status_;
-};
-
-[[noreturn]] void fail(Status status);
+/// Raises zerorun.Error, with and without the GIL.
+[[noreturn]] void fail(const Status& status);
 [[noreturn]] void fail(Errc code, std::string sentence);
 [[noreturn]] void fail_type(const std::string& sentence);  ///< TypeError
 
@@ -55,8 +44,8 @@ template <typename... Parts>
   fail(Errc::invalid_frame, (part_text(parts) + ...));
 }
 
-inline void check(Status status) {
-  if (!status) fail(std::move(status));
+inline void check(const Status& status) {
+  if (!status) fail(status);
 }
 
 template <typename T>
@@ -67,7 +56,6 @@ T value_of(Result<T> result) {
 
 /// The exception of a Status as an object. Needs the GIL.
 nb::object exception_of(const Status& status);
-void add_failure_translator();
 
 /// The bytes of a str. Errors: UnicodeEncodeError for halves of surrogate pairs, TypeError.
 std::string utf8_of(nb::handle text);

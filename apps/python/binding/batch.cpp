@@ -12,7 +12,6 @@
 #include <system_error>
 
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/docs.hpp"
 #include "codec/base/interruptions.hpp"
 #include "codec/base/try.hpp"
 
@@ -43,7 +42,7 @@ Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer
   // The size of a sparse file may be anything.
   if (about.st_size > off_t{1} << 31)
     return Status(Errc::out_of_memory, path + ": it has more than 2 GiB, which no picture needs");
-  if (Status status = room.resize(static_cast<std::size_t>(about.st_size)); !status) return status;
+  ZR_TRY(room.resize(static_cast<std::size_t>(about.st_size)));
   const std::ptrdiff_t count = read_fully(file, 0, {room.data(), room.size()});
   if (count < 0) return file_problem(Errc::read_failed, path, errno);
   return room.bytes().first(static_cast<std::size_t>(count));
@@ -56,26 +55,15 @@ nb::object next_item(nb::handle iterator) {
   return nb::steal(item);
 }
 
-/// Before Python 3.12 an error may still be the arguments of an exception that is not made yet.
-nb::object made_exception(const nb::python_error& error) {
-  const nb::object value = nb::borrow(error.value());
-  if (PyExceptionInstance_Check(value.ptr())) return value;
-  if (PyTuple_Check(value.ptr()))
-    return nb::steal(PyObject_CallObject(error.type().ptr(), value.ptr()));
-  return value.is_none() ? error.type()() : error.type()(value);
-}
-
 /// Errors of one item become its result; others leave the call.
 template <typename Body>
-nb::object result_or_error(const Body& body) {
-  try {
-    return body();
-  } catch (const Failure& failure) {
-    return exception_of(failure.status());
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_Exception)) throw;
-    return made_exception(error);
-  }
+nb::object result_or_error(const Body& body) try {
+  return body();
+} catch (nb::python_error& error) {
+  if (!error.matches(PyExc_Exception)) throw;
+  // Before Python 3.12 it may still be the arguments of an exception that what() makes of them.
+  (void)error.what();
+  return nb::borrow(error.value());
 }
 
 template <typename Job>
@@ -170,9 +158,8 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
 /// at a time than it has workers.
 Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat format) {
   ZR_LET(jpeg, job.input->bytes(room));
-  ZR_LET(info, inspect(jpeg, coder.params().limits));
-  ZR_LET(size, decoded_size(info.width, info.height, job.scale, job.region));
-  ZR_LET(picture, HostPicture::make(format, size.width, size.height));
+  ZR_LET(frame, decoded_frame(jpeg, format, coder.params().limits, job.scale, job.region));
+  ZR_LET(picture, HostPicture::make(frame));
   job.picture = std::move(picture);
   ZR_TRY(coder.select(job.scale, job.region));
   return coder.decode(jpeg, job.picture->view).status();
@@ -313,14 +300,26 @@ void bind_batch(nb::module_& module) {
              nb::sig("def encode_batch(images: Iterable[Image], *, format: Optional[str] = None, "
                      "stream: Stream = None, workers: int = 0, **options: Unpack[EncodeOptions]) "
                      "-> list[Union[bytes, Exception]]"),
-             docs::kEncodeBatch);
+             R"(Encodes pictures of any sizes side by side; returns a list in their order.
+
+An image that cannot be encoded has its exception in the list, and the others go on.
+workers is the number of threads; 0: one a core, on a GPU 4 to 16. Pictures that lie on a GPU
+are coded there together, and so many threads (0: up to 8) copy their streams. Ctrl-C ends the
+call. Options are those of encode().)");
   module.def("decode_batch", &decode_many, "streams"_a.none(), "format"_a = "rgb24", nb::kw_only(),
              "to"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "scale"_a.none() = 1,
              "region"_a = nb::none(), "options"_a,
              nb::sig("def decode_batch(streams: Iterable[Union[Data, str, PathLike[str]]], format: "
                      "str = \"rgb24\", *, to: Optional[str] = None, stream: Stream = None, "
                      "workers: int = 0, **options: Unpack[DecodeOptions]) -> list[Any]"),
-             docs::kDecodeBatch);
+             R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
+
+A str or an os.PathLike is the name of a file, which is read by the thread that decodes it:
+the fastest way from a folder to arrays, with one file a thread in memory (to device memory
+two). A stream that cannot be read or decoded has its exception in the list, and the others go
+on. workers is the number of threads; 0: one a core, on a GPU at most 16. format, to and the
+options are those of decode(). scale and region may also be lists with one entry for each stream;
+None is the whole picture.)");
 }
 
 }  // namespace zerorun::python

@@ -1,6 +1,6 @@
 // What a build without CUDA says about arrays in device memory.
 // SPDX-License-Identifier: MIT
-#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/coders.hpp"
 
 namespace zerorun::python {
 
@@ -23,7 +23,7 @@ DeviceDecode device_coder(const DecodeParams&, int) { fail(Errc::cuda_not_built,
 
 std::vector<std::byte> copy_to_host(const JpegData&, std::size_t, std::uintptr_t) { return {}; }
 
-Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handle) {
+Picture new_device_picture(const FrameView&, int, std::uintptr_t, nb::handle) {
   fail(Errc::cuda_not_built, {});
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/docs.hpp"
 #include "codec/base/cuda_device.hpp"
 #include "zerorun/backend.hpp"
 
@@ -106,10 +105,30 @@ nb::object report_object(const DecodeReport& report) {
 static void bind_info(nb::module_& module) {
   module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a,
              nb::sig("def inspect(data: Data, **limits: Unpack[DecodeOptions]) -> StreamInfo"),
-             docs::kInspect);
-  module.def("transcode", &transcode_stream, "data"_a.none(), "options"_a,
-             nb::sig("def transcode(data: Data, **options: Unpack[TranscodeOptions]) -> bytes"),
-             docs::kTranscode);
+             R"(Reads the headers up to the first scan: a zerorun.StreamInfo. Decodes nothing.
+
+Raises zerorun.Error for streams that decode() would refuse. Limits are those of decode(); by
+default every size is allowed.)");
+  module.def(
+      "transcode", &transcode_stream, "data"_a.none(), "options"_a,
+      nb::sig("def transcode(data: Data, **options: Unpack[TranscodeOptions]) -> bytes"),
+      R"(Codes a JPEG stream again without loss: its coefficients stay what they are, or are those of
+the turned, mirrored or cut picture, as jpegtran's. All APPn and COM segments are kept.
+
+Options:
+  optimize      True: Huffman tables of its own; a stream that would not get smaller stays
+  scans         'keep', 'baseline' or 'progressive'
+  restart       'keep', None for no markers, or MCUs between markers (64)
+  rotate        90, 180 or 270 clockwise; 'auto': as EXIF tells, whose orientation becomes 1
+  flip          'h' or 'v', after the rotation
+  crop          (x, y, width, height) of the turned picture; begins with a whole MCU
+  gray          True: luma alone
+  edges         'keep', 'trim' or 'refuse': blocks at an edge that cannot move
+  verify        True: decodes the new stream, too, and compares the coefficients
+  strict, max_pixels, max_scans, max_header_bytes, threads, instruction_set
+                as of decode()
+
+Raises zerorun.Error, for damaged streams too.)");
   module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"),
              "The CUDA devices; empty without a driver, a device, or a build with CUDA.");
   module.def("instruction_sets", &instruction_set_names,
@@ -133,7 +152,6 @@ NB_MODULE(_zerorun, module) {
   // Objects that are alive at the end of the interpreter are no leak that users can mend.
   nb::set_leak_warnings(false);
   watch_forks();
-  add_failure_translator();
   bind_info(module);
   bind_coders(module);
   bind_batch(module);

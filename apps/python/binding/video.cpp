@@ -77,7 +77,7 @@ class PacketWriter : public PacketFile<io::PacketSink> {
   void finish() {
     Status status = use([](auto& file) { return file ? file->finish() : Status::ok(); });
     close();
-    check(std::move(status));
+    check(status);
   }
 
   std::int64_t frames() const { return frames_; }

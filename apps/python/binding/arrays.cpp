@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "apps/python/binding/coders.hpp"
 
 namespace zerorun::python {

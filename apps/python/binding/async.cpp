@@ -35,7 +35,7 @@ class PyAsync {
     for (;; wait_a_moment()) {
       const std::shared_ptr<Made> made = this->made();
       {
-        const Locked lock(made->mutex);
+        const auto lock = locked(made->mutex);
         if (made->coder.in_flight() > 0) {
           // A frame in flight is finished soon, so waiting for it needs no look at signals.
           if (without_gil([&] { return made->coder.receive(made->output, wait); }) ==
@@ -74,10 +74,10 @@ class PyAsync {
   int lanes() { return coder().lanes(); }
   std::string backend() { return std::string(name(coder().backend())); }
   nb::list lost_devices() {
-    nb::list names;
-    for (const LostDevice& lost : coder().lost_devices())
-      names.append(nb::make_tuple("cuda:" + std::to_string(lost.device), exception_of(lost.why)));
-    return names;
+    const auto lost = coder().lost_devices();
+    return list_of(lost, [](const LostDevice& each) {
+      return nb::make_tuple("cuda:" + std::to_string(each.device), exception_of(each.why));
+    });
   }
 
  protected:
@@ -120,7 +120,7 @@ class PyAsync {
     std::deque<Entry> gone;  // released last: that may run code of Python
     ++made->discarding;
     {
-      const Locked lock(made->mutex);
+      const auto lock = locked(made->mutex);
       without_gil([&] { made->coder.discard(); });
       made->finished = false;
       gone.swap(entries_);

@@ -1,5 +1,5 @@
 // What all of the binding needs: errors, the interpreter's lock (GIL), fork(), and objects that are
-// kept for the next call.
+// kept for the next call. What this header includes, the others do not include again.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -68,6 +69,14 @@ inline nb::object type_named(const char* name) {
 /// True for a tuple or a list.
 inline bool is_sequence(nb::handle object) {
   return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+}
+
+/// What `make` makes of each item, or a member of it.
+template <typename Items, typename Make>
+nb::list list_of(Items& items, const Make& make) {
+  nb::list list;
+  for (auto& item : items) list.append(std::invoke(make, item));
+  return list;
 }
 
 /// Runs a function of Python's C interface that may wait for the GIL; it throws nothing. A thread
@@ -129,22 +138,15 @@ class WithGil {
   PyGILState_STATE state_;
 };
 
-/// Holds the mutex, and after the constructor the GIL too. No thread waits for the mutex with the
-/// GIL held, so its holder may wait for the GIL.
-class Locked {
- public:
-  explicit Locked(std::mutex& mutex) : mutex_(mutex) {
-    if (mutex_.try_lock()) return;
-    const WithoutGil no_gil;
-    mutex_.lock();
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  ~Locked() { mutex_.unlock(); }
-
- private:
-  std::mutex& mutex_;
-};
+/// Holds the mutex, and the GIL too. No thread waits for the mutex with the GIL held, so its holder
+/// may wait for the GIL.
+inline std::unique_lock<std::mutex> locked(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock) return lock;
+  const WithoutGil no_gil;
+  lock.lock();
+  return lock;
+}
 
 /// Calls what may be a function of Python, which lets other threads run now and then and so waits
 /// for the GIL, too.

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -13,7 +11,6 @@
 
 #include "apps/python/binding/coders.hpp"
 #include "codec/base/interruptions.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -64,13 +61,6 @@ nb::object result_or_error(const Body& body) try {
   // Before Python 3.12 it may still be the arguments of an exception that what() makes of them.
   (void)error.what();
   return nb::borrow(error.value());
-}
-
-template <typename Job>
-nb::list results_of(const std::vector<Job>& jobs) {
-  nb::list results;
-  for (const Job& job : jobs) results.append(job.result);
-  return results;
 }
 
 /// Coders for so many jobs; `wanted` as worker_count(). Errors: those of a coder for the host.
@@ -151,7 +141,7 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   const int wanted = parse_int(workers, "workers");
   encode_host_jobs(on_host, params, wanted);
   encode_device_jobs(on_device, params, wanted, on.value_or(0));
-  return results_of(jobs);
+  return list_of(jobs, &EncodeJob::result);
 }
 
 /// A file is read into `room`, which every item of a worker uses again: a call holds no more files
@@ -226,7 +216,7 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
     decode_batch_to_device(jobs, pixels, params, wanted, stream_handle(stream, nb::none()), stream);
   else
     decode_host_jobs(jobs, params, pixels, wanted);
-  return results_of(jobs);
+  return list_of(jobs, &DecodeJob::result);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/coders.hpp"
 
-#include <span>
-
 namespace zerorun::python {
 namespace {
 
@@ -22,7 +20,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, object);
     const Image image = Image::from(object, image_hints(format, size), on);
-    const Locked lock(made->mutex);
+    const auto lock = locked(made->mutex);
     return made->coders.encode(image, on);
   }
 
@@ -34,7 +32,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const Array memory = array_from(out, "out", on);
     if (!memory.writable || memory.dimensions != 1 || memory.stride[0] != 1)
       fail_argument("out must be a writable array of bytes one after another");
-    const Locked lock(made->mutex);
+    const auto lock = locked(made->mutex);
     if (image.device() != kHost) {
       if (size_out.is_none())
         fail_argument("for an image on a GPU size_out must be 8 bytes that the device can write");
@@ -54,7 +52,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
   void set_quality(nb::handle value) {
     const int quality = parse_int(value, "quality");
     const auto made = this->made();
-    const Locked lock(made->mutex);
+    const auto lock = locked(made->mutex);
     made->coders.set_quality(quality);
     params_.quality = quality;
   }
@@ -172,9 +170,7 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
       const std::lock_guard lock(made->mutex);
       return (made->coders.host().*kCall)(jpeg.bytes(), parts);
     }));
-    nb::list arrays;
-    for (Part& part : parts) arrays.append(array_of(part));
-    return arrays;
+    return list_of(parts, [](Part& part) { return array_of(part); });
   }
 
   nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }

@@ -3,20 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
 
 #include "apps/python/binding/frames.hpp"
 #include "codec/base/thread_pool.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 

@@ -4,17 +4,10 @@
 #include <cuda_runtime_api.h>
 #include <nanobind/stl/pair.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <span>
-#include <utility>
 
 #include "codec/base/pixel_rows.hpp"
-#include "codec/base/try.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::python {

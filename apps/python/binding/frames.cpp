@@ -2,16 +2,12 @@
 #include "apps/python/binding/frames.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
 
 #include "codec/base/copy_threads.hpp"
 #include "codec/base/pixel_rows.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {

@@ -6,16 +6,13 @@
 #include <nanobind/ndarray.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "apps/python/binding/base.hpp"
+#include "codec/base/try.hpp"
 #include "zerorun/decoder.hpp"
 #include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"

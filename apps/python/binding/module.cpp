@@ -4,31 +4,11 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include <string>
-
 #include "apps/python/binding/coders.hpp"
 #include "codec/base/cuda_device.hpp"
-#include "zerorun/backend.hpp"
 
 namespace zerorun::python {
 namespace {
-
-nb::list segment_list(const std::vector<MarkerSegment>& segments) {
-  nb::list list;
-  for (const MarkerSegment& segment : segments)
-    list.append(nb::make_tuple(
-        static_cast<int>(segment.marker),
-        nb::bytes(reinterpret_cast<const char*>(segment.payload.data()), segment.payload.size())));
-  return list;
-}
-
-nb::list component_list(const std::vector<ComponentInfo>& components) {
-  const nb::object make = type_named("Component");
-  nb::list list;
-  for (const ComponentInfo& c : components)
-    list.append(call_python(make, c.id, c.h, c.v, c.quant_table, c.width, c.height));
-  return list;
-}
 
 const char* color_name(ColorModel color) {
   constexpr const char* kNames[] = {"gray", "ycbcr", "rgb", "cmyk", "inverted cmyk", "ycck"};
@@ -40,14 +20,21 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
   const JpegData jpeg(data);
   const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
+  const nb::tuple components(
+      list_of(info.components, [make = type_named("Component")](const ComponentInfo& c) {
+        return call_python(make, c.id, c.h, c.v, c.quant_table, c.width, c.height);
+      }));
+  const nb::tuple segments(list_of(info.segments, [](const MarkerSegment& segment) {
+    return nb::make_tuple(static_cast<int>(segment.marker),
+                          nb::bytes(segment.payload.data(), segment.payload.size()));
+  }));
   const nb::object subsampling =
       info.subsampling ? nb::cast(std::string(name(*info.subsampling))) : nb::none();
-  return call_python(
-      type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
-      nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
-      info.extended, info.has_jfif, info.standard_huffman_tables,
-      nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
-      nb::tuple(segment_list(info.segments)), info.header_bytes, info.progressive);
+  return call_python(type_named("StreamInfo"), info.width, info.height, color_name(info.color),
+                     subsampling, components, info.quality, info.restart_interval_mcus,
+                     info.extended, info.has_jfif, info.standard_huffman_tables,
+                     nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y),
+                     info.exif_orientation, segments, info.header_bytes, info.progressive);
 }
 
 nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
@@ -60,20 +47,19 @@ nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
     if (!transcoder) return transcoder.status();
     return transcoder->transcode(jpeg.bytes(), out);
   }));
-  return nb::bytes(reinterpret_cast<const char*>(out.data()), out.size());
+  return nb::bytes(out.data(), out.size());
 }
 
 nb::list list_devices() {
-  const nb::object make = type_named("Device");
-  nb::list list;
-  if (cuda_was_used_before_fork()) return list;
+  if (cuda_was_used_before_fork()) return {};
   use_cuda();
-  for (const DeviceInfo& d : cuda_devices())
-    list.append(call_python(make, "cuda:" + std::to_string(d.index), d.name,
-                            nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
-                            d.multiprocessors, d.usable.is_ok(),
-                            d.usable ? std::string() : d.usable.message()));
-  return list;
+  const auto devices = cuda_devices();
+  return list_of(devices, [make = type_named("Device")](const DeviceInfo& d) {
+    return call_python(make, "cuda:" + std::to_string(d.index), d.name,
+                       nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
+                       d.multiprocessors, d.usable.is_ok(),
+                       d.usable ? std::string() : d.usable.message());
+  });
 }
 
 std::vector<std::string> instruction_set_names() {
@@ -87,11 +73,6 @@ void release_all() {
   stream_rooms() = {};
   given_streams() = {};
   release_device_memory();
-}
-
-/// For the tests of the package, which cannot call the library itself.
-void pretend_devices(int count, int failing, int frames) {
-  set_test_devices({.count = count, .failing = failing, .frames = frames});
 }
 
 }  // namespace
@@ -136,7 +117,13 @@ Raises zerorun.Error, for damaged streams too.)");
   module.def("release_memory", &release_all,
              "Frees the coders, and the device and pinned memory, that are kept for the next calls "
              "of the functions.");
-  module.def("_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0);
+  // For the tests of the package, which cannot call the library itself.
+  module.def(
+      "_pretend_devices",
+      [](int count, int failing, int frames) {
+        set_test_devices({.count = count, .failing = failing, .frames = frames});
+      },
+      "count"_a, "failing"_a = -1, "frames"_a = 0);
   module.attr("version") = version();
 #ifdef ZERORUN_HAVE_CUDA
   module.attr("built_with_cuda") = true;

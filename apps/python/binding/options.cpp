@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/frames.hpp"
 
-#include <algorithm>
-#include <string_view>
-#include <utility>
-
 #include "codec/base/choices.hpp"
 #include "codec/base/cuda_device.hpp"
 

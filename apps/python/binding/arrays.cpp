@@ -129,10 +129,16 @@ nb::object capsule_on_cuda(nb::handle object, std::uintptr_t stream) {
   return object.attr("__dlpack__")(nb::arg("stream") = nb::int_(stream == 0 ? 1 : stream));
 }
 
-void check_dtype(const nb::dlpack::dtype& type, const std::string& name) {
-  if (type != nb::dtype<std::uint8_t>())
-    fail_dtype(name, "DLPack " + std::to_string(static_cast<int>(type.code)) + " with " +
-                         std::to_string(type.bits) + " bits");
+/// Without device and owner.
+Array array_over(const nb::dlpack::dltensor& tensor, const std::string& name) {
+  if (tensor.dtype != nb::dtype<std::uint8_t>())
+    fail_dtype(name, "DLPack " + std::to_string(static_cast<int>(tensor.dtype.code)) + " with " +
+                         std::to_string(tensor.dtype.bits) + " bits");
+  Array array;
+  array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
+  array.writable = true;  // DLPack's first version does not tell
+  set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
+  return array;
 }
 
 /// PyTorch's current stream is that of the call, unless the caller chose another (_streams.py).
@@ -141,24 +147,19 @@ bool is_of_torch(nb::handle object) { return type_of(object).starts_with("torch.
 Array array_from_dlpack(nb::handle object, const std::string& name, std::uintptr_t stream) {
   const nb::object capsule =
       is_on_cuda(object) ? capsule_on_cuda(object, stream) : call_python(object.attr("__dlpack__"));
-  if (PyCapsule_GetPointer(capsule.ptr(), "dltensor") == nullptr) throw nb::python_error();
-  auto tensor = std::make_unique<nb::ndarray<nb::ro>>();
-  if (!nb::try_cast(capsule, *tensor)) fail_type(name + " has a DLPack capsule that is broken");
-  const nb::ndarray<nb::ro>& view = *tensor;
-  Array array;
-  array.owner = owner_by(tensor.release(),
-                         [](void* kept) { delete static_cast<nb::ndarray<nb::ro>*>(kept); });
-  check_dtype(view.dtype(), name);
-  array.data = static_cast<std::uint8_t*>(view.data_handle()) + view.byte_offset();
-  set_shape(array, static_cast<std::int64_t>(view.ndim()), view.shape_ptr(), view.stride_ptr(),
-            name);
-  if (is_cuda(view.device_type()))
+  const auto* const tensor =
+      static_cast<const nb::dlpack::dltensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (tensor == nullptr) throw nb::python_error();
+  auto kept = std::make_unique<nb::ndarray<nb::ro>>();
+  if (!nb::try_cast(capsule, *kept)) fail_type(name + " has a DLPack capsule that is broken");
+  Array array = array_over(*tensor, name);
+  array.owner =
+      owner_by(kept.release(), [](void* held) { delete static_cast<nb::ndarray<nb::ro>*>(held); });
+  const std::int32_t place = tensor->device.device_type;
+  if (is_cuda(place))
     array.device = device_of_memory(array.data, array.data, name);
-  else if (view.device_type() != nb::device::cpu::value &&
-           view.device_type() != nb::device::cuda_host::value)
+  else if (place != nb::device::cpu::value && place != nb::device::cuda_host::value)
     fail_frame(name, " is neither in host memory nor on a CUDA device");
-  // DLPack's first version does not tell whether an array may be written.
-  array.writable = true;
   return array;
 }
 
@@ -258,13 +259,9 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   fail(Errc::cuda_not_built, name + " is in device memory");
 #endif
   use_cuda();
-  check_dtype(tensor.dtype, name);
-  Array array;
-  array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
-  set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
+  Array array = array_over(tensor, name);
   check_not_empty(array, name);
   array.device = tensor.device.device_id;
-  array.writable = true;
   array.owner = owner_of(object);
   if (!is_torch) array.stream = current_stream(*api, tensor.device);
   return array;

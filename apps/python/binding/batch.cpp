@@ -45,13 +45,6 @@ Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer
   return room.bytes().first(static_cast<std::size_t>(count));
 }
 
-/// The next item, or null at the end. Errors: those of the iterator.
-nb::object next_item(nb::handle iterator) {
-  PyObject* item = sleep_if_python_ends([&] { return PyIter_Next(iterator.ptr()); });
-  if (item == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return nb::steal(item);
-}
-
 /// Errors of one item become its result; others leave the call.
 template <typename Body>
 nb::object result_or_error(const Body& body) try {
@@ -61,6 +54,25 @@ nb::object result_or_error(const Body& body) try {
   // Before Python 3.12 it may still be the arguments of an exception that what() makes of them.
   (void)error.what();
   return nb::borrow(error.value());
+}
+
+/// A job for each item, by take(job, item). Errors: those of the iterator, and of handlers of
+/// signals.
+template <typename Job, typename Take>
+std::vector<Job> jobs_of(nb::handle items, const Take& take) {
+  std::vector<Job> jobs;
+  const nb::object iterator = nb::iter(items);
+  const auto next = [&] { return PyIter_Next(iterator.ptr()); };
+  while (const nb::object item = nb::steal(sleep_if_python_ends(next))) {
+    Job& job = jobs.emplace_back();
+    job.result = result_or_error([&] {
+      take(job, item);
+      return nb::none();
+    });
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return jobs;
 }
 
 /// Coders for so many jobs; `wanted` as worker_count(). Errors: those of a coder for the host.
@@ -122,19 +134,12 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   const EncodeParams params = encode_params(options);
   check(max_encoded_bytes(params, PixelFormat::gray8, 1, 1).status());  // checks the options alone
   const ImageHints hints = image_hints(format, nb::none());
-  const nb::object iterator = nb::iter(images);
   std::optional<std::uintptr_t> on;  // that of the first image on a GPU, for all
-  std::vector<EncodeJob> jobs;
-  while (const nb::object object = next_item(iterator)) {
-    EncodeJob& job = jobs.emplace_back();
-    job.result = result_or_error([&] {
-      const std::uintptr_t used = on ? *on : stream_handle(stream, object);
-      job.image = Image::from(object, hints, used);
-      if (job.image->device() != kHost) on = used;
-      return nb::none();
-    });
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
+  auto jobs = jobs_of<EncodeJob>(images, [&](EncodeJob& job, nb::handle object) {
+    const std::uintptr_t used = on ? *on : stream_handle(stream, object);
+    job.image = Image::from(object, hints, used);
+    if (job.image->device() != kHost) on = used;
+  });
   std::vector<EncodeJob*> on_host, on_device;
   for (EncodeJob& job : jobs)
     if (job.image) (job.image->device() == kHost ? on_host : on_device).push_back(&job);
@@ -194,15 +199,9 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
   if (!are_scales) params.scale = parse_int(scale, "scale");
   if (!are_regions) params.region = parse_region(region, "region");
   const PixelFormat pixels = parse_format(format);
-  std::vector<DecodeJob> jobs;
-  const nb::object iterator = nb::iter(streams);
-  while (const nb::object object = next_item(iterator)) {
-    DecodeJob& job = jobs.emplace_back();
-    job.result = result_or_error([&] {
-      job.input = std::make_unique<BatchInput>(object);
-      return nb::none();
-    });
-  }
+  auto jobs = jobs_of<DecodeJob>(streams, [](DecodeJob& job, nb::handle object) {
+    job.input = std::make_unique<BatchInput>(object);
+  });
   if ((are_scales && nb::len(scale) != jobs.size()) ||
       (are_regions && nb::len(region) != jobs.size()))
     fail_argument("a list of scale or region needs one entry for each of the ", jobs.size(),

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstring>
+#include <deque>
 
 #include "codec/base/pixel_rows.hpp"
 #include "zerorun/cuda.hpp"
@@ -223,7 +224,7 @@ struct DevicePlanes {
 /// The default stream has the number 1 in both protocols.
 std::uintptr_t public_stream(std::uintptr_t stream) { return stream == 0 ? 1 : stream; }
 
-nb::typed<nb::dict, nb::str, nb::any> cuda_interface(const DeviceArray& array) {
+nb::dict cuda_interface(const DeviceArray& array) {
   nb::dict description;
   description["shape"] = array.shape.tuple();
   description["typestr"] = "|u1";
@@ -423,9 +424,8 @@ class DeviceJobs {
  public:
   /// `jobs` outlives the object.
   explicit DeviceJobs(std::vector<DeviceJob>& jobs) {
-    for (DeviceJob& job : jobs) order_.push_back(&job);
-    std::ranges::stable_sort(order_, std::greater(), &DeviceJob::likely_bytes);
-    left_ = order_;
+    for (DeviceJob& job : jobs) left_.push_back(&job);
+    std::ranges::stable_sort(left_, std::greater(), &DeviceJob::likely_bytes);
   }
 
   /// The longest or the shortest. Null: all are taken, or stop() was called.
@@ -433,7 +433,7 @@ class DeviceJobs {
     const std::lock_guard lock(mutex_);
     if (left_.empty()) return nullptr;
     DeviceJob* const job = longest ? left_.front() : left_.back();
-    left_ = left_.subspan(longest ? 1 : 0, left_.size() - 1);
+    longest ? left_.pop_front() : left_.pop_back();
     return job;
   }
 
@@ -443,9 +443,8 @@ class DeviceJobs {
   }
 
  private:
-  std::vector<DeviceJob*> order_;
   std::mutex mutex_;
-  std::span<DeviceJob*> left_;
+  std::deque<DeviceJob*> left_;
 };
 
 /// A decoder with a stream of its own. While the GPU decodes one image of a lane, its thread makes
@@ -692,12 +691,15 @@ void bind_device_array(nb::module_& module) {
 torch.from_dlpack(array), cupy.asarray(array) and jax.dlpack.from_dlpack(array) take it without a
 copy; numpy() copies it to the host. Its memory belongs to the stream of the call that made it:
 use the array on that stream, or keep it until other streams have done with it.)")
-      .def_prop_ro("shape", [](const DeviceArray& a) { return a.shape.tuple(); })
+      .def_prop_ro(
+          "shape", [](const DeviceArray& a) { return a.shape.tuple(); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_prop_ro("ndim", [](const DeviceArray& a) { return nb::len(a.shape.tuple()); })
       .def_prop_ro("nbytes", [](const DeviceArray& a) { return a.shape.bytes(); })
       .def_prop_ro("dtype", [](const DeviceArray&) { return "uint8"; })
       .def_prop_ro("device", &device_name)
-      .def_prop_ro("__cuda_array_interface__", &cuda_interface)
+      .def_prop_ro("__cuda_array_interface__", &cuda_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict[str, Any]"))
       .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
       .def("__dlpack_device__",

@@ -128,21 +128,13 @@ void want_huge_pages(const HostBuffer& memory) {
                 MADV_HUGEPAGE);
 }
 
-void set_shape(Image& image, PixelFormat format, std::int64_t width, std::int64_t height) {
-  check_picture_size(width, height);
-  image.view.format = format;
-  image.view.width = static_cast<int>(width);
-  image.view.height = static_cast<int>(height);
-}
-
 /// One dimension: the planes one after another without gaps, as in a raw video.
 void take_flat(Image& image, const ImageHints& hints) {
   if (!hints.format || !hints.size)
     fail_frame("image has one dimension; then format= and size=(width, height) must be given");
-  set_shape(image, *hints.format, hints.size->first, hints.size->second);
   Array& array = image.arrays.front();
   make_direct(array, array.is_flat());
-  FrameView placed{image.view.format, image.view.width, image.view.height, {}, {}};
+  FrameView placed{*hints.format, hints.size->first, hints.size->second, {}, {}};
   const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
   image.view = placed;
   if (at != array.shape[0])
@@ -157,7 +149,8 @@ void take_stacked(Image& image, PixelFormat format) {
   if (array.shape[0] % 3 != 0 || width % 2 != 0)
     fail_frame("image has the shape ", shape_text(array),
                "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
-  set_shape(image, format, width, height);
+  check_picture_size(width, height);
+  image.view = {format, static_cast<int>(width), static_cast<int>(height), {}, {}};
   // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
   const bool is_i420 = format == PixelFormat::yuv420p;
   make_direct(array, array.is_direct() && (!is_i420 || array.stride[0] == width));
@@ -183,7 +176,7 @@ void take_planes(Image& image, const ImageHints& hints) {
                "; several are a tuple of arrays");
   const auto [width, height] =
       hints.size.value_or(std::pair<int, int>(first.shape[1], first.shape[0]));
-  set_shape(image, format, width, height);
+  image.view = {format, width, height, {}, {}};
   for (std::size_t p = 0; p < planes; ++p) {
     Array& array = image.arrays[p];
     const std::string name = planes == 1 ? "image" : "plane " + std::to_string(p);
@@ -195,15 +188,13 @@ void take_planes(Image& image, const ImageHints& hints) {
 }  // namespace
 
 PlaneShape plane_shape(const ConstFrameView& frame, std::size_t plane) {
-  const PixelFormat format = frame.format;
-  const bool has_pairs = format == PixelFormat::nv12 || format == PixelFormat::nv21;
-  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
-  std::int64_t channels = is_packed || (has_pairs && plane == 1) ? 2 : 1;
-  if (is_rgb(format) || format == PixelFormat::cmyk32)
-    channels = format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
   const int p = static_cast<int>(plane);
-  const auto row_bytes = static_cast<std::int64_t>(plane_row_bytes(format, p, frame.width));
-  return {plane_rows(format, p, frame.height), row_bytes / channels, channels};
+  const auto row_bytes = [&](int width) {
+    return static_cast<std::int64_t>(plane_row_bytes(frame.format, p, width));
+  };
+  const bool is_packed = frame.format == PixelFormat::yuyv || frame.format == PixelFormat::uyvy;
+  const std::int64_t channels = is_packed ? 2 : row_bytes(1);
+  return {plane_rows(frame.format, p, frame.height), row_bytes(frame.width) / channels, channels};
 }
 
 nb::capsule capsule_of(std::shared_ptr<void> owner) {
@@ -370,11 +361,6 @@ void GivenStreams::keep(nb::handle object) {
   if (bytes_ + size > kMost) *this = {};
   kept_.emplace(size, nb::borrow(object));
   bytes_ += size;
-}
-
-GivenStreams& given_streams() {
-  static auto& all = *new GivenStreams;
-  return all;
 }
 
 nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu) {

@@ -44,7 +44,7 @@ struct PlaneShape {
   std::int64_t rows = 0, columns = 0, channels = 1;
   std::int64_t row_bytes() const { return columns * channels; }
   std::size_t bytes() const { return static_cast<std::size_t>(rows * row_bytes()); }
-  nb::typed<nb::tuple, int, nb::ellipsis> tuple() const {
+  nb::tuple tuple() const {
     return channels == 1 ? nb::make_tuple(rows, columns) : nb::make_tuple(rows, columns, channels);
   }
   friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
@@ -171,7 +171,7 @@ class GivenStreams {
   std::multimap<Py_ssize_t, nb::object> kept_;
   Py_ssize_t bytes_ = 0;
 };
-GivenStreams& given_streams();
+inline GivenStreams& given_streams() { return of_this_process<GivenStreams>(); }
 /// A stream in an object of its own. That of a GPU is kept, and other threads help to copy it.
 nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu);
 

@@ -130,7 +130,7 @@ nb::object capsule_on_cuda(nb::handle object, std::uintptr_t stream) {
 }
 
 /// Without device and owner.
-Array array_over(const nb::dlpack::dltensor& tensor, const std::string& name) {
+Array array_of(const nb::dlpack::dltensor& tensor, const std::string& name) {
   if (tensor.dtype != nb::dtype<std::uint8_t>())
     fail_dtype(name, "DLPack " + std::to_string(static_cast<int>(tensor.dtype.code)) + " with " +
                          std::to_string(tensor.dtype.bits) + " bits");
@@ -152,7 +152,7 @@ Array array_from_dlpack(nb::handle object, const std::string& name, std::uintptr
   if (tensor == nullptr) throw nb::python_error();
   auto kept = std::make_unique<nb::ndarray<nb::ro>>();
   if (!nb::try_cast(capsule, *kept)) fail_type(name + " has a DLPack capsule that is broken");
-  Array array = array_over(*tensor, name);
+  Array array = array_of(*tensor, name);
   array.owner =
       owner_by(kept.release(), [](void* held) { delete static_cast<nb::ndarray<nb::ro>*>(held); });
   const std::int32_t place = tensor->device.device_type;
@@ -259,7 +259,7 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   fail(Errc::cuda_not_built, name + " is in device memory");
 #endif
   use_cuda();
-  Array array = array_over(tensor, name);
+  Array array = array_of(tensor, name);
   check_not_empty(array, name);
   array.device = tensor.device.device_id;
   array.owner = owner_of(object);

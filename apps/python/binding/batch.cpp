@@ -226,8 +226,7 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
   // workers, 1,844 with 8 and 2,098 with 4 (H200, 16 cores).
   const int automatic = is_cuda ? std::clamp(usable_processors(), 4, 16) : usable_processors();
   const int workers = wanted > 0 ? wanted : automatic;
-  return static_cast<int>(
-      std::min(static_cast<std::size_t>(workers), std::max<std::size_t>(items, 1)));
+  return static_cast<int>(std::clamp<std::size_t>(items, 1, static_cast<std::size_t>(workers)));
 }
 
 void run_jobs(std::size_t count, std::size_t workers, const Job& job,

@@ -39,13 +39,14 @@ class DeviceEncoding {
   virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
                                                std::uintptr_t stream) = 0;
 };
-std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device);
+/// For params.device.
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params);
 
 /// Decodes the part that `part` tells, at its scale, into device memory. Needs no GIL; one thread
 /// at a time.
 using DeviceDecode = std::function<Result<DecodeReport>(
     const JpegData& data, const DecodeParams& part, const FrameView& out, std::uintptr_t stream)>;
-DeviceDecode device_coder(const DecodeParams& params, int device);
+DeviceDecode device_coder(const DecodeParams& params);
 
 /// The first `count` bytes of a stream in device memory. Waits for `stream`; needs no GIL.
 std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count, std::uintptr_t stream);
@@ -87,8 +88,11 @@ class Coders {
  protected:
   OnDevice& made_on(int device) {
     OnDevice& found = on_device_[device];
-    if (!found) found = device_coder(params_, device);
-    return found;
+    if (found) return found;
+    Params params = params_;
+    params.backend = Backend::cuda;
+    params.device = device;
+    return found = device_coder(params);
   }
 
   Params params_;

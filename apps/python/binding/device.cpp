@@ -24,14 +24,6 @@ Status cuda_status(cudaError_t error, const char* call) {
   return Status(code, std::string(call) + ": " + cudaGetErrorString(error));
 }
 
-/// The parameters for a coder of the device.
-template <typename Params>
-Params params_on(Params params, int device) {
-  params.backend = Backend::cuda;
-  params.device = device;
-  return params;
-}
-
 /// The Status of a call of CUDA.
 #define ZR_CUDA(call, ...) cuda_status(call(__VA_ARGS__), #call)
 
@@ -558,15 +550,15 @@ int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
 
 }  // namespace
 
-std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device) {
-  return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params_on(params, device)), device);
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params) {
+  return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params), params.device);
 }
 
-DeviceDecode device_coder(const DecodeParams& params, int device) {
-  const auto decoder =
-      std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params_on(params, device)));
-  return [decoder, device](const JpegData& data, const DecodeParams& part, const FrameView& out,
-                           std::uintptr_t stream) -> Result<DecodeReport> {
+DeviceDecode device_coder(const DecodeParams& params) {
+  const auto decoder = std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params));
+  return [decoder, device = params.device](const JpegData& data, const DecodeParams& part,
+                                           const FrameView& out,
+                                           std::uintptr_t stream) -> Result<DecodeReport> {
     const OnDevice current(device);
     const std::span<const std::byte> bytes = data.bytes();
     ZR_TRY(decoder->select(part.scale, part.region));

@@ -15,11 +15,11 @@ std::uintptr_t stream_handle(nb::handle stream, nb::handle) {
 
 void order_after(const std::vector<Array>&, std::uintptr_t) {}
 
-std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams&, int) {
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams&) {
   fail(Errc::cuda_not_built, {});
 }
 
-DeviceDecode device_coder(const DecodeParams&, int) { fail(Errc::cuda_not_built, {}); }
+DeviceDecode device_coder(const DecodeParams&) { fail(Errc::cuda_not_built, {}); }
 
 std::vector<std::byte> copy_to_host(const JpegData&, std::size_t, std::uintptr_t) { return {}; }
 

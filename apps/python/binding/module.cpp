@@ -10,11 +10,6 @@
 namespace zerorun::python {
 namespace {
 
-const char* color_name(ColorModel color) {
-  constexpr const char* kNames[] = {"gray", "ycbcr", "rgb", "cmyk", "inverted cmyk", "ycck"};
-  return kNames[static_cast<std::size_t>(color)];
-}
-
 nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   const StreamLimits limits =
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
@@ -28,11 +23,13 @@ nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
     return nb::make_tuple(static_cast<int>(segment.marker),
                           nb::bytes(segment.payload.data(), segment.payload.size()));
   }));
+  constexpr const char* kColors[] = {"gray", "ycbcr", "rgb", "cmyk", "inverted cmyk", "ycck"};
+  const char* const color = kColors[static_cast<std::size_t>(info.color)];
   const nb::object subsampling =
       info.subsampling ? nb::cast(std::string(name(*info.subsampling))) : nb::none();
-  return call_python(type_named("StreamInfo"), info.width, info.height, color_name(info.color),
-                     subsampling, components, info.quality, info.restart_interval_mcus,
-                     info.extended, info.has_jfif, info.standard_huffman_tables,
+  return call_python(type_named("StreamInfo"), info.width, info.height, color, subsampling,
+                     components, info.quality, info.restart_interval_mcus, info.extended,
+                     info.has_jfif, info.standard_huffman_tables,
                      nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y),
                      info.exif_orientation, segments, info.header_bytes, info.progressive);
 }
@@ -43,9 +40,8 @@ nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
   const JpegData jpeg(data);
   std::vector<std::byte> out;
   value_of(without_gil([&]() -> Result<TranscodeReport> {
-    auto transcoder = Transcoder::create(params);
-    if (!transcoder) return transcoder.status();
-    return transcoder->transcode(jpeg.bytes(), out);
+    ZR_LET(transcoder, Transcoder::create(params));
+    return transcoder.transcode(jpeg.bytes(), out);
   }));
   return nb::bytes(out.data(), out.size());
 }

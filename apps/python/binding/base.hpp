@@ -71,7 +71,7 @@ inline bool is_sequence(nb::handle object) {
   return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
 }
 
-/// What `make` makes of each item, or a member of it.
+/// What `make` returns for each item; `make` may also be a member of the items.
 template <typename Items, typename Make>
 nb::list list_of(Items& items, const Make& make) {
   nb::list list;
@@ -182,9 +182,10 @@ T& of_this_process() {
   return *object;
 }
 
-/// True if what was made with one serves for the other.
+/// True if what was made with one serves for the other. Numbers count what it has, and more do.
 template <typename Params>
 bool serves(const Params& made, const Params& wanted) {
+  if constexpr (std::integral<Params>) return made >= wanted;
   return made == wanted;
 }
 

@@ -150,10 +150,6 @@ inline bool serves(const DecodeParams& made, const DecodeParams& wanted) {
   selected.region = made.region;
   return made == selected;
 }
-template <>
-inline bool serves(const int& threads, const int& wanted) {
-  return threads >= wanted;
-}
 
 /// What is kept for the next call: making a coder takes longer than a small picture, and its memory
 /// and threads can be used again.

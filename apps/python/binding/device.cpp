@@ -74,7 +74,7 @@ void free_memory(void* data, cudaStream_t stream) {
 /// Device memory that arrays have dropped, by its bytes, for the next arrays: from CUDA's pool one
 /// takes 20 to 100 us where several threads ask, and 2 us to give back.
 using KeptMemory = std::multimap<std::size_t, void*>;
-std::mutex kept_mutex;  ///< of each of them
+std::mutex kept_mutex;  ///< for each of them
 
 /// Null: no piece is as large and hardly larger, and one of another size is freed, so that there
 /// are never more than there were arrays at a time. `bytes` becomes what the piece has.
@@ -339,8 +339,8 @@ class Encoding final : public DeviceEncoding {
   static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
 
   /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
-  /// It may use the object that calls, and with a lock it would wait for itself, so a caller with a
-  /// lock does not look for signals.
+  /// The handler may use the object that calls: a caller that holds its lock does not look for
+  /// signals, or it would wait for itself.
   std::vector<nb::object> to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream,
                                    bool looks_for_signals) {
     std::vector<nb::object> results(frames.size());

@@ -3,6 +3,6 @@ _zerorun.__prefix__:
     from os import PathLike
     from typing import Any, Iterable, Iterator, Optional, Union
     from typing_extensions import Self, Unpack
-    from ._options import Data, DecodeOptions, EncodeOptions, Image, Stream, TranscodeOptions
     from ._errors import Error
-    from ._types import Coded, Device, Report, StreamInfo
+    from ._types import (Coded, Data, DecodeOptions, Device, EncodeOptions, Image, Report, Stream, StreamInfo,
+                         TranscodeOptions)

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <string_view>
-
-#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/coders.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -16,16 +13,13 @@ namespace {
       "', but samples are uint8; scale and convert them, for example with array.astype('uint8')");
 }
 
-[[noreturn]] void fail_dimensions(const std::string& name, std::int64_t dimensions) {
-  fail_frame(name, " has ", dimensions,
-             " dimensions, but a picture has at most 3 (height, width, channels)");
-}
-
 /// Takes over a shape and its strides in bytes, which may be null: without gaps. Errors:
 /// ArgumentError for more than 3 dimensions, for negative sizes and for more than 2^63 bytes.
 void set_shape(Array& array, std::int64_t dimensions, const std::int64_t* shape,
                const std::int64_t* strides, const std::string& name) {
-  if (dimensions < 0 || dimensions > 3) fail_dimensions(name, dimensions);
+  if (dimensions < 0 || dimensions > 3 || (dimensions > 0 && shape == nullptr))
+    fail_frame(name, " has ", dimensions,
+               " dimensions, but a picture has at most 3 (height, width, channels)");
   array.dimensions = static_cast<int>(dimensions);
   std::int64_t tight = 1;
   for (auto i = static_cast<std::size_t>(dimensions); i-- > 0;) {
@@ -58,22 +52,17 @@ bool is_bytes_format(const Py_buffer& buffer) {
 
 Array array_from_buffer(nb::handle object, const std::string& name) {
   auto buffer = std::make_unique<Py_buffer>();
-  Array array;
-  array.writable =
-      PyObject_GetBuffer(object.ptr(), buffer.get(), PyBUF_STRIDED | PyBUF_FORMAT) == 0;
-  if (!array.writable) {
-    PyErr_Clear();
-    if (PyObject_GetBuffer(object.ptr(), buffer.get(), PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0)
-      throw nb::python_error();
-  }
+  if (PyObject_GetBuffer(object.ptr(), buffer.get(), PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0)
+    throw nb::python_error();
   const Py_buffer& view = *buffer;
+  Array array;
   array.owner = owner_by(buffer.release(), [](void* kept) {
     PyBuffer_Release(static_cast<Py_buffer*>(kept));
     delete static_cast<Py_buffer*>(kept);
   });
   if (!is_bytes_format(view)) fail_dtype(name, view.format == nullptr ? "?" : view.format);
   array.data = static_cast<std::uint8_t*>(view.buf);
-  if (view.ndim > 0 && view.shape == nullptr) fail_dimensions(name, 0);
+  array.writable = view.readonly == 0;
   // Arrays of ctypes have no strides, although the protocol asks for them.
   set_shape(array, view.ndim, view.shape, view.strides, name);
   return array;
@@ -95,16 +84,6 @@ std::vector<std::int64_t> numbers(nb::handle tuple, const std::string& name) {
   if (!nb::isinstance<nb::tuple>(tuple) || !nb::try_cast(tuple, result))
     fail_description(name, "a shape or strides that are no tuple of integers");
   return result;
-}
-
-void read_shape(const nb::dict& description, const std::string& name, Array& array) {
-  const std::vector<std::int64_t> shape = numbers(entry(description, "shape"), name);
-  const auto dimensions = static_cast<std::int64_t>(shape.size());
-  const nb::object strides = entry(description, "strides");
-  if (strides.is_none()) return set_shape(array, dimensions, shape.data(), nullptr, name);
-  const std::vector<std::int64_t> steps = numbers(strides, name);
-  if (steps.size() != shape.size()) fail_description(name, "strides that do not fit its shape");
-  set_shape(array, dimensions, shape.data(), steps.data(), name);
 }
 
 void check_not_empty(const Array& array, const std::string& name) {
@@ -150,10 +129,16 @@ nb::object capsule_on_cuda(nb::handle object, std::uintptr_t stream) {
   return object.attr("__dlpack__")(nb::arg("stream") = nb::int_(stream == 0 ? 1 : stream));
 }
 
-void check_dtype(const nb::dlpack::dtype& type, const std::string& name) {
-  if (type != nb::dtype<std::uint8_t>())
-    fail_dtype(name, "DLPack " + std::to_string(static_cast<int>(type.code)) + " with " +
-                         std::to_string(type.bits) + " bits");
+/// Without device and owner.
+Array array_of(const nb::dlpack::dltensor& tensor, const std::string& name) {
+  if (tensor.dtype != nb::dtype<std::uint8_t>())
+    fail_dtype(name, "DLPack " + std::to_string(static_cast<int>(tensor.dtype.code)) + " with " +
+                         std::to_string(tensor.dtype.bits) + " bits");
+  Array array;
+  array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
+  array.writable = true;  // DLPack's first version does not tell
+  set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
+  return array;
 }
 
 /// PyTorch's current stream is that of the call, unless the caller chose another (_streams.py).
@@ -162,24 +147,19 @@ bool is_of_torch(nb::handle object) { return type_of(object).starts_with("torch.
 Array array_from_dlpack(nb::handle object, const std::string& name, std::uintptr_t stream) {
   const nb::object capsule =
       is_on_cuda(object) ? capsule_on_cuda(object, stream) : call_python(object.attr("__dlpack__"));
-  if (PyCapsule_GetPointer(capsule.ptr(), "dltensor") == nullptr) throw nb::python_error();
-  auto tensor = std::make_unique<nb::ndarray<nb::ro>>();
-  if (!nb::try_cast(capsule, *tensor)) fail_type(name + " has a DLPack capsule that is broken");
-  const nb::ndarray<nb::ro>& view = *tensor;
-  Array array;
-  array.owner = owner_by(tensor.release(),
-                         [](void* kept) { delete static_cast<nb::ndarray<nb::ro>*>(kept); });
-  check_dtype(view.dtype(), name);
-  array.data = static_cast<std::uint8_t*>(view.data_handle()) + view.byte_offset();
-  set_shape(array, static_cast<std::int64_t>(view.ndim()), view.shape_ptr(), view.stride_ptr(),
-            name);
-  if (is_cuda(view.device_type()))
+  const auto* const tensor =
+      static_cast<const nb::dlpack::dltensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (tensor == nullptr) throw nb::python_error();
+  auto kept = std::make_unique<nb::ndarray<nb::ro>>();
+  if (!nb::try_cast(capsule, *kept)) fail_type(name + " has a DLPack capsule that is broken");
+  Array array = array_of(*tensor, name);
+  array.owner =
+      owner_by(kept.release(), [](void* held) { delete static_cast<nb::ndarray<nb::ro>*>(held); });
+  const std::int32_t place = tensor->device.device_type;
+  if (is_cuda(place))
     array.device = device_of_memory(array.data, array.data, name);
-  else if (view.device_type() != nb::device::cpu::value &&
-           view.device_type() != nb::device::cuda_host::value)
+  else if (place != nb::device::cpu::value && place != nb::device::cuda_host::value)
     fail_frame(name, " is neither in host memory nor on a CUDA device");
-  // DLPack's first version does not tell whether an array may be written.
-  array.writable = true;
   return array;
 }
 
@@ -205,7 +185,12 @@ std::optional<Array> array_from_cuda_interface(nb::handle object, const std::str
   if (dtype != "|u1" && dtype != "<u1" && dtype != "u1") fail_dtype(name, dtype);
   if (!entry(description, "mask").is_none()) fail_description(name, "a mask");
   Array array;
-  read_shape(description, name, array);
+  const std::vector<std::int64_t> shape = numbers(entry(description, "shape"), name);
+  const nb::object strides = entry(description, "strides");
+  const auto steps = strides.is_none() ? shape : numbers(strides, name);
+  if (steps.size() != shape.size()) fail_description(name, "strides that do not fit its shape");
+  set_shape(array, std::ssize(shape), shape.data(), strides.is_none() ? nullptr : steps.data(),
+            name);
   const nb::object data = entry(description, "data");
   std::uintptr_t address = 0;
   if (!nb::isinstance<nb::tuple>(data) || nb::len(data) != 2 || !nb::try_cast(data[0], address))
@@ -274,13 +259,9 @@ std::optional<Array> array_from_exchange(nb::handle object, const std::string& n
   fail(Errc::cuda_not_built, name + " is in device memory");
 #endif
   use_cuda();
-  check_dtype(tensor.dtype, name);
-  Array array;
-  array.data = static_cast<std::uint8_t*>(tensor.data) + tensor.byte_offset;
-  set_shape(array, tensor.ndim, tensor.shape, tensor.strides, name);
+  Array array = array_of(tensor, name);
   check_not_empty(array, name);
   array.device = tensor.device.device_id;
-  array.writable = true;
   array.owner = owner_of(object);
   if (!is_torch) array.stream = current_stream(*api, tensor.device);
   return array;

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/docs.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -33,11 +32,10 @@ class PyAsync {
   /// A zerorun.Coded for the oldest frame; None if there is none (yet). `wait`: until it is
   /// finished. `also_for_submit`: and until another thread submits one, if none is in flight.
   nb::object receive(bool wait, bool also_for_submit) {
-    const std::shared_ptr<Made> made = this->made();
     for (;; wait_a_moment()) {
-      check_open();
+      const std::shared_ptr<Made> made = this->made();
       {
-        const Locked lock(made->mutex);
+        const auto lock = locked(made->mutex);
         if (made->coder.in_flight() > 0) {
           // A frame in flight is finished soon, so waiting for it needs no look at signals.
           if (without_gil([&] { return made->coder.receive(made->output, wait); }) ==
@@ -65,12 +63,10 @@ class PyAsync {
     made->finished = true;
   }
 
-  void discard() { discard(this->made()); }
+  void discard() { drop_all(this->made()); }
 
   void close() {
-    closed_ = true;
-    if (const std::shared_ptr<Made> made = made_.get()) discard(made);
-    made_ = {};
+    if (const std::shared_ptr<Made> made = std::exchange(made_, {}).get()) drop_all(made);
   }
 
   int in_flight() { return coder().in_flight(); }
@@ -78,10 +74,10 @@ class PyAsync {
   int lanes() { return coder().lanes(); }
   std::string backend() { return std::string(name(coder().backend())); }
   nb::list lost_devices() {
-    nb::list names;
-    for (const LostDevice& lost : coder().lost_devices())
-      names.append(nb::make_tuple("cuda:" + std::to_string(lost.device), exception_of(lost.why)));
-    return names;
+    const auto lost = coder().lost_devices();
+    return list_of(lost, [](const LostDevice& each) {
+      return nb::make_tuple("cuda:" + std::to_string(each.device), exception_of(each.why));
+    });
   }
 
  protected:
@@ -90,13 +86,12 @@ class PyAsync {
   /// `enqueue(coder)` submits without waiting. `wait`: until a frame is received elsewhere.
   template <typename Enqueue>
   void submit(Entry entry, bool wait, const Enqueue& enqueue) {
-    const std::shared_ptr<Made> made = this->made();
     for (;; wait_a_moment()) {
-      check_open();
+      const std::shared_ptr<Made> made = this->made();
       if (made->discarding) continue;
       Status status = enqueue(made->coder);  // and no other thread of Python runs until push_back
       if (status) break;
-      if (status.code() != Errc::queue_full || !wait) fail(std::move(status));
+      if (status.code() != Errc::queue_full || !wait) fail(status);
     }
     entries_.push_back(std::move(entry));
   }
@@ -108,7 +103,7 @@ class PyAsync {
     std::mutex mutex;  ///< of receivers
     Output output;
     bool finished = false;
-    int discarding = 0;  ///< calls of discard() at work: nothing is submitted; the GIL protects it
+    int discarding = 0;  ///< calls of drop_all(): nothing is submitted; the GIL protects it
   };
 
   nb::object take_oldest(Output& output) {
@@ -121,11 +116,11 @@ class PyAsync {
   }
 
   /// Frames that are submitted later have entries of their own: none may go with the old ones.
-  void discard(const std::shared_ptr<Made>& made) {
+  void drop_all(const std::shared_ptr<Made>& made) {
     std::deque<Entry> gone;  // released last: that may run code of Python
     ++made->discarding;
     {
-      const Locked lock(made->mutex);
+      const auto lock = locked(made->mutex);
       without_gil([&] { made->coder.discard(); });
       made->finished = false;
       gone.swap(entries_);
@@ -133,22 +128,16 @@ class PyAsync {
     --made->discarding;
   }
 
-  void check_open() const {
-    if (closed_) fail(Errc::already_finished, "it is closed");
-  }
-
   std::shared_ptr<Made> made() {
-    check_open();
-    if (made_.is_foreign())
-      fail(Errc::already_finished,
-           "it was made before this process was forked, and its threads are not here; make another "
-           "one");
-    return made_.get();
+    if (auto made = made_.get()) return made;
+    fail(Errc::already_finished,
+         made_.is_foreign() ? "it was made before this process was forked, and its threads are not "
+                              "here; make another one"
+                            : "it is closed");
   }
 
   ForkBound<Made> made_;
   std::deque<Entry> entries_;  ///< in flight, oldest first; the GIL protects it
-  bool closed_ = false;
 };
 
 /// Fills what the parameters of both classes have.
@@ -216,13 +205,11 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
     DecodeEntry entry{nb::borrow(tag), JpegData(object), {}};
     DecodeOptions options;
     options.format = format.is_none() ? params.format : parse_format(format);
-    const Result<StreamInfo> info = inspect(entry.data.bytes(), params.decode.limits);
-    const Result<ImageSize> size =
-        info ? decoded_size(info->width, info->height, params.decode.scale, params.decode.region)
-             : info.status();
-    if (size) {  // else the decoder finds the same error, and receive() tells it
-      entry.picture = out.is_none() ? new_picture(*options.format, size->width, size->height)
-                                    : picture_in(out, *options.format, size->width, size->height);
+    const Result<FrameView> frame =
+        decoded_frame(entry.data.bytes(), *options.format, params.decode.limits,
+                      params.decode.scale, params.decode.region);
+    if (frame) {  // else the decoder finds the same error, and receive() tells it
+      entry.picture = out.is_none() ? new_picture(*frame) : picture_in(out, *frame);
       if (entry.picture.device != kHost) fail_argument("out must be in host memory for this call");
       options.into = entry.picture.view;
     }
@@ -236,43 +223,54 @@ class PyAsyncDecoder : public PyAsync<PyAsyncDecoder, AsyncDecoder, DecodedFrame
   }
 };
 
+nb::object mapped(nb::handle self, nb::handle inputs) {
+  return call_python(type_named("Mapped"), self, inputs);
+}
+
 template <typename Class>
 void bind_shared(nb::class_<Class>& type) {
-  type.def(
-          "map",
-          [](nb::handle self, nb::handle inputs) {
-            return call_python(type_named("Mapped"), self, inputs);
-          },
-          "inputs"_a, nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"), docs::kMap)
+  type.def("map", &mapped, "inputs"_a,
+           nb::sig("def map(self, inputs: Iterable[Any]) -> Iterator[Any]"),
+           R"(Submits the inputs while there is room and gives the results in order.
+
+An input that fails raises its error from next(); a further next() goes on behind it.)")
       .def(
           "receive", [](Class& self, bool wait) { return self.receive(wait, wait); },
           "wait"_a = true, nb::sig("def receive(self, wait: bool = True) -> Optional[Coded]"),
-          docs::kReceive)
+          R"(Takes the oldest frame when it is finished: a zerorun.Coded.
+
+With wait it waits for that, also for another thread to submit; without, it returns None if
+the frame is not ready. After finish() it returns None when all frames are received.)")
       .def(
           "finish", &Class::finish,
           "No frame follows: submit() raises an error from here on, and receive() comes to an end.")
-      .def(
-          "discard", [](Class& self) { self.discard(); },
-          "Drops all frames in flight, and allows submit() again.")
-      .def("close", &Class::close, "Drops what is in flight; later calls raise an error.")
+      .def("discard", &Class::discard, "Drops all frames in flight, and allows submit() again.")
       .def_prop_ro("in_flight", &Class::in_flight, "Frames submitted and not yet received.")
       .def_prop_ro("depth", &Class::depth, "The most frames that may be in flight.")
       .def_prop_ro("lanes", &Class::lanes, "Frames coded at a time.")
-      .def_prop_ro("backend", &Class::backend, "'cpu' or 'cuda'.")
       .def_prop_ro("lost_devices", &Class::lost_devices,
                    nb::sig("def lost_devices(self, /) -> list[tuple[str, Error]]"),
                    "The GPUs that failed while others went on, and why; in that order.")
-      .def(
-          "__iter__", [](nb::handle self) { return nb::borrow(self); },
-          nb::sig("def __iter__(self) -> Iterator[Coded]"))
+      .def("__iter__", &itself, nb::sig("def __iter__(self) -> Iterator[Coded]"))
       .def("__next__", &Class::next, nb::sig("def __next__(self) -> Coded"));
-  bind_context(type);
+  bind_coder(type, "Drops what is in flight; later calls raise an error.");
 }
 
 }  // namespace
 
 void bind_async(nb::module_& module) {
-  nb::class_<PyAsyncEncoder> encoder(module, "AsyncEncoder", docs::kAsyncEncoder);
+  nb::class_<PyAsyncEncoder> encoder(
+      module, "AsyncEncoder",
+      R"(Encodes several frames at a time; they come back in the order of submission.
+
+    for jpeg in zerorun.AsyncEncoder(quality=85).map(frames): ...
+
+or by hand: submit() until in_flight is depth, then receive() the oldest. Iteration gives a
+zerorun.Coded for each frame in flight. Frames stay referenced until they are received; do not
+change them before. Any thread may call any member. Options are those of encode(), and
+lanes (frames coded at a time; 0: one a core, 4 on a GPU) and depth (0: twice the lanes).
+device='cuda:0,2', 'cuda:all' or ['cuda:0', 'cuda:2'] takes several GPUs. If one fails, the
+others code its frames again, and lost_devices names it.)");
   encoder
       .def(nb::init<int, int, const nb::kwargs&>(), nb::kw_only(), "lanes"_a = 0, "depth"_a = 0,
            "options"_a,
@@ -284,12 +282,21 @@ void bind_async(nb::module_& module) {
            nb::sig("def submit(self, image: Image, *, tag: Any = None, quality: Optional[int] = "
                    "None, format: Optional[str] = None, size: Optional[tuple[int, int]] = None, "
                    "wait: bool = False) -> None"),
-           docs::kSubmitImage)
+           R"(Puts a picture in host memory into the queue. tag comes back with the stream.
+
+Raises CapacityError with the code 'queue_full' if depth frames are in flight; with wait=True
+it waits until another thread receives one.)")
       .def("set_quality", &PyAsyncEncoder::set_quality, "quality"_a,
            nb::sig("def set_quality(self, quality: int) -> None"),
            "Quality of the frames submitted from here on.");
   bind_shared(encoder);
-  nb::class_<PyAsyncDecoder> decoder(module, "AsyncDecoder", docs::kAsyncDecoder);
+  nb::class_<PyAsyncDecoder> decoder(
+      module, "AsyncDecoder",
+      R"(Decodes several streams at a time; they come back in the order of submission.
+
+    for rgb in zerorun.AsyncDecoder('rgb24').map(streams): ...
+
+Works as AsyncEncoder. Results are numpy arrays of `format`. Options are those of decode().)");
   decoder
       .def(nb::init<nb::handle, int, int, const nb::kwargs&>(), "format"_a = "rgb24", nb::kw_only(),
            "lanes"_a = 0, "depth"_a = 0, "options"_a,

@@ -25,7 +25,13 @@ void after_fork_in_child() {
 
 }  // namespace
 
-void fail(Status status) { throw Failure(std::move(status)); }
+void fail(const Status& status) {
+  const WithGil gil;
+  const nb::object error = exception_of(status);
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+  throw nb::python_error();
+}
+
 void fail(Errc code, std::string sentence) { fail(Status(code, std::move(sentence))); }
 void fail_type(const std::string& sentence) {
   PyErr_SetString(PyExc_TypeError, sentence.c_str());
@@ -41,21 +47,6 @@ nb::object exception_of(const Status& status) {
                      any_text(status.message()), std::string(name(status.code())),
                      static_cast<int>(status.code()), known(status.byte_offset()),
                      known(status.restart_interval()), any_text(status.detail()));
-}
-
-void add_failure_translator() {
-  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
-    try {
-      std::rethrow_exception(pointer);
-    } catch (const Failure& failure) {
-      try {
-        const nb::object error = exception_of(failure.status());
-        PyErr_SetObject(error.type().ptr(), error.ptr());
-      } catch (nb::python_error& while_making) {
-        while_making.restore();
-      }
-    }
-  });
 }
 
 std::string utf8_of(nb::handle text) {

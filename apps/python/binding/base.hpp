@@ -1,5 +1,5 @@
 // What all of the binding needs: errors, the interpreter's lock (GIL), fork(), and objects that are
-// kept for the next call.
+// kept for the next call. What this header includes, the others do not include again.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <exception>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -27,18 +27,8 @@ namespace zerorun::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// Carries a Status through C++; the translator of the module raises it as zerorun.Error.
-class Failure : public std::exception {
- public:
-  explicit Failure(Status status) : status_(std::move(status)) {}
-  const Status& status() const noexcept { return status_; }
-  const char* what() const noexcept override { return "zerorun::python::Failure"; }
-
- private:
-  Status status_;
-};
-
-[[noreturn]] void fail(Status status);
+/// Raises zerorun.Error, with and without the GIL.
+[[noreturn]] void fail(const Status& status);
 [[noreturn]] void fail(Errc code, std::string sentence);
 [[noreturn]] void fail_type(const std::string& sentence);  ///< TypeError
 
@@ -55,8 +45,8 @@ template <typename... Parts>
   fail(Errc::invalid_frame, (part_text(parts) + ...));
 }
 
-inline void check(Status status) {
-  if (!status) fail(std::move(status));
+inline void check(const Status& status) {
+  if (!status) fail(status);
 }
 
 template <typename T>
@@ -67,7 +57,6 @@ T value_of(Result<T> result) {
 
 /// The exception of a Status as an object. Needs the GIL.
 nb::object exception_of(const Status& status);
-void add_failure_translator();
 
 /// The bytes of a str. Errors: UnicodeEncodeError for halves of surrogate pairs, TypeError.
 std::string utf8_of(nb::handle text);
@@ -80,6 +69,14 @@ inline nb::object type_named(const char* name) {
 /// True for a tuple or a list.
 inline bool is_sequence(nb::handle object) {
   return nb::isinstance<nb::tuple>(object) || nb::isinstance<nb::list>(object);
+}
+
+/// What `make` returns for each item; `make` may also be a member of the items.
+template <typename Items, typename Make>
+nb::list list_of(Items& items, const Make& make) {
+  nb::list list;
+  for (auto& item : items) list.append(std::invoke(make, item));
+  return list;
 }
 
 /// Runs a function of Python's C interface that may wait for the GIL; it throws nothing. A thread
@@ -141,22 +138,15 @@ class WithGil {
   PyGILState_STATE state_;
 };
 
-/// Holds the mutex, and after the constructor the GIL too. No thread waits for the mutex with the
-/// GIL held, so its holder may wait for the GIL.
-class Locked {
- public:
-  explicit Locked(std::mutex& mutex) : mutex_(mutex) {
-    if (mutex_.try_lock()) return;
-    const WithoutGil no_gil;
-    mutex_.lock();
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  ~Locked() { mutex_.unlock(); }
-
- private:
-  std::mutex& mutex_;
-};
+/// Holds the mutex, and the GIL too. No thread waits for the mutex with the GIL held, so its holder
+/// may wait for the GIL.
+inline std::unique_lock<std::mutex> locked(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock) return lock;
+  const WithoutGil no_gil;
+  lock.lock();
+  return lock;
+}
 
 /// Calls what may be a function of Python, which lets other threads run now and then and so waits
 /// for the GIL, too.
@@ -192,9 +182,10 @@ T& of_this_process() {
   return *object;
 }
 
-/// True if what was made with one serves for the other.
+/// True if what was made with one serves for the other. Numbers count what it has, and more do.
 template <typename Params>
 bool serves(const Params& made, const Params& wanted) {
+  if constexpr (std::integral<Params>) return made >= wanted;
   return made == wanted;
 }
 

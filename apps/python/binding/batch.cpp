@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -12,9 +10,7 @@
 #include <system_error>
 
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/docs.hpp"
 #include "codec/base/interruptions.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::python {
 namespace {
@@ -43,46 +39,40 @@ Result<std::span<const std::byte>> read_file(const std::string& path, HostBuffer
   // The size of a sparse file may be anything.
   if (about.st_size > off_t{1} << 31)
     return Status(Errc::out_of_memory, path + ": it has more than 2 GiB, which no picture needs");
-  if (Status status = room.resize(static_cast<std::size_t>(about.st_size)); !status) return status;
+  ZR_TRY(room.resize(static_cast<std::size_t>(about.st_size)));
   const std::ptrdiff_t count = read_fully(file, 0, {room.data(), room.size()});
   if (count < 0) return file_problem(Errc::read_failed, path, errno);
   return room.bytes().first(static_cast<std::size_t>(count));
 }
 
-/// The next item, or null at the end. Errors: those of the iterator.
-nb::object next_item(nb::handle iterator) {
-  PyObject* item = sleep_if_python_ends([&] { return PyIter_Next(iterator.ptr()); });
-  if (item == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return nb::steal(item);
-}
-
-/// Before Python 3.12 an error may still be the arguments of an exception that is not made yet.
-nb::object made_exception(const nb::python_error& error) {
-  const nb::object value = nb::borrow(error.value());
-  if (PyExceptionInstance_Check(value.ptr())) return value;
-  if (PyTuple_Check(value.ptr()))
-    return nb::steal(PyObject_CallObject(error.type().ptr(), value.ptr()));
-  return value.is_none() ? error.type()() : error.type()(value);
-}
-
 /// Errors of one item become its result; others leave the call.
 template <typename Body>
-nb::object result_or_error(const Body& body) {
-  try {
-    return body();
-  } catch (const Failure& failure) {
-    return exception_of(failure.status());
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_Exception)) throw;
-    return made_exception(error);
-  }
+nb::object result_or_error(const Body& body) try {
+  return body();
+} catch (nb::python_error& error) {
+  if (!error.matches(PyExc_Exception)) throw;
+  // Before Python 3.12 it may still be the arguments of an exception that what() makes of them.
+  (void)error.what();
+  return nb::borrow(error.value());
 }
 
-template <typename Job>
-nb::list results_of(const std::vector<Job>& jobs) {
-  nb::list results;
-  for (const Job& job : jobs) results.append(job.result);
-  return results;
+/// A job for each item, by take(job, item). Errors: those of the iterator, and of handlers of
+/// signals.
+template <typename Job, typename Take>
+std::vector<Job> jobs_of(nb::handle items, const Take& take) {
+  std::vector<Job> jobs;
+  const nb::object iterator = nb::iter(items);
+  const auto next = [&] { return PyIter_Next(iterator.ptr()); };
+  while (const nb::object item = nb::steal(sleep_if_python_ends(next))) {
+    Job& job = jobs.emplace_back();
+    job.result = result_or_error([&] {
+      take(job, item);
+      return nb::none();
+    });
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return jobs;
 }
 
 /// Coders for so many jobs; `wanted` as worker_count(). Errors: those of a coder for the host.
@@ -144,35 +134,27 @@ nb::list encode_many(nb::handle images, nb::handle format, nb::handle stream, nb
   const EncodeParams params = encode_params(options);
   check(max_encoded_bytes(params, PixelFormat::gray8, 1, 1).status());  // checks the options alone
   const ImageHints hints = image_hints(format, nb::none());
-  const nb::object iterator = nb::iter(images);
   std::optional<std::uintptr_t> on;  // that of the first image on a GPU, for all
-  std::vector<EncodeJob> jobs;
-  while (const nb::object object = next_item(iterator)) {
-    EncodeJob& job = jobs.emplace_back();
-    job.result = result_or_error([&] {
-      const std::uintptr_t used = on ? *on : stream_handle(stream, object);
-      job.image = Image::from(object, hints, used);
-      if (job.image->device() != kHost) on = used;
-      return nb::none();
-    });
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
+  auto jobs = jobs_of<EncodeJob>(images, [&](EncodeJob& job, nb::handle object) {
+    const std::uintptr_t used = on ? *on : stream_handle(stream, object);
+    job.image = Image::from(object, hints, used);
+    if (job.image->device() != kHost) on = used;
+  });
   std::vector<EncodeJob*> on_host, on_device;
   for (EncodeJob& job : jobs)
     if (job.image) (job.image->device() == kHost ? on_host : on_device).push_back(&job);
   const int wanted = parse_int(workers, "workers");
   encode_host_jobs(on_host, params, wanted);
   encode_device_jobs(on_device, params, wanted, on.value_or(0));
-  return results_of(jobs);
+  return list_of(jobs, &EncodeJob::result);
 }
 
 /// A file is read into `room`, which every item of a worker uses again: a call holds no more files
 /// at a time than it has workers.
 Status decode_job(Decoder& coder, HostBuffer& room, DecodeJob& job, PixelFormat format) {
   ZR_LET(jpeg, job.input->bytes(room));
-  ZR_LET(info, inspect(jpeg, coder.params().limits));
-  ZR_LET(size, decoded_size(info.width, info.height, job.scale, job.region));
-  ZR_LET(picture, HostPicture::make(format, size.width, size.height));
+  ZR_LET(frame, decoded_frame(jpeg, format, coder.params().limits, job.scale, job.region));
+  ZR_LET(picture, HostPicture::make(frame));
   job.picture = std::move(picture);
   ZR_TRY(coder.select(job.scale, job.region));
   return coder.decode(jpeg, job.picture->view).status();
@@ -217,15 +199,9 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
   if (!are_scales) params.scale = parse_int(scale, "scale");
   if (!are_regions) params.region = parse_region(region, "region");
   const PixelFormat pixels = parse_format(format);
-  std::vector<DecodeJob> jobs;
-  const nb::object iterator = nb::iter(streams);
-  while (const nb::object object = next_item(iterator)) {
-    DecodeJob& job = jobs.emplace_back();
-    job.result = result_or_error([&] {
-      job.input = std::make_unique<BatchInput>(object);
-      return nb::none();
-    });
-  }
+  auto jobs = jobs_of<DecodeJob>(streams, [](DecodeJob& job, nb::handle object) {
+    job.input = std::make_unique<BatchInput>(object);
+  });
   if ((are_scales && nb::len(scale) != jobs.size()) ||
       (are_regions && nb::len(region) != jobs.size()))
     fail_argument("a list of scale or region needs one entry for each of the ", jobs.size(),
@@ -239,7 +215,7 @@ nb::list decode_many(nb::handle streams, nb::handle format, nb::handle to, nb::h
     decode_batch_to_device(jobs, pixels, params, wanted, stream_handle(stream, nb::none()), stream);
   else
     decode_host_jobs(jobs, params, pixels, wanted);
-  return results_of(jobs);
+  return list_of(jobs, &DecodeJob::result);
 }
 
 }  // namespace
@@ -250,8 +226,7 @@ int worker_count(int wanted, bool is_cuda, std::size_t items) {
   // workers, 1,844 with 8 and 2,098 with 4 (H200, 16 cores).
   const int automatic = is_cuda ? std::clamp(usable_processors(), 4, 16) : usable_processors();
   const int workers = wanted > 0 ? wanted : automatic;
-  return static_cast<int>(
-      std::min(static_cast<std::size_t>(workers), std::max<std::size_t>(items, 1)));
+  return static_cast<int>(std::clamp<std::size_t>(items, 1, static_cast<std::size_t>(workers)));
 }
 
 void run_jobs(std::size_t count, std::size_t workers, const Job& job,
@@ -313,14 +288,26 @@ void bind_batch(nb::module_& module) {
              nb::sig("def encode_batch(images: Iterable[Image], *, format: Optional[str] = None, "
                      "stream: Stream = None, workers: int = 0, **options: Unpack[EncodeOptions]) "
                      "-> list[Union[bytes, Exception]]"),
-             docs::kEncodeBatch);
+             R"(Encodes pictures of any sizes side by side; returns a list in their order.
+
+An image that cannot be encoded has its exception in the list, and the others go on.
+workers is the number of threads; 0: one a core, on a GPU 4 to 16. Pictures that lie on a GPU
+are coded there together, and so many threads (0: up to 8) copy their streams. Ctrl-C ends the
+call. Options are those of encode().)");
   module.def("decode_batch", &decode_many, "streams"_a.none(), "format"_a = "rgb24", nb::kw_only(),
              "to"_a = nb::none(), "stream"_a = nb::none(), "workers"_a = 0, "scale"_a.none() = 1,
              "region"_a = nb::none(), "options"_a,
              nb::sig("def decode_batch(streams: Iterable[Union[Data, str, PathLike[str]]], format: "
                      "str = \"rgb24\", *, to: Optional[str] = None, stream: Stream = None, "
                      "workers: int = 0, **options: Unpack[DecodeOptions]) -> list[Any]"),
-             docs::kDecodeBatch);
+             R"(Decodes streams of any sizes side by side; returns a list of arrays in their order.
+
+A str or an os.PathLike is the name of a file, which is read by the thread that decodes it:
+the fastest way from a folder to arrays, with one file a thread in memory (to device memory
+two). A stream that cannot be read or decoded has its exception in the list, and the others go
+on. workers is the number of threads; 0: one a core, on a GPU at most 16. format, to and the
+options are those of decode(). scale and region may also be lists with one entry for each stream;
+None is the whole picture.)");
 }
 
 }  // namespace zerorun::python

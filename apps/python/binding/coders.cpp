@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "apps/python/binding/coders.hpp"
 
-#include <span>
-
-#include "apps/python/binding/docs.hpp"
-
 namespace zerorun::python {
 namespace {
 
@@ -24,7 +20,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const auto made = this->made();
     const std::uintptr_t on = stream_handle(stream, object);
     const Image image = Image::from(object, image_hints(format, size), on);
-    const Locked lock(made->mutex);
+    const auto lock = locked(made->mutex);
     return made->coders.encode(image, on);
   }
 
@@ -36,7 +32,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
     const Array memory = array_from(out, "out", on);
     if (!memory.writable || memory.dimensions != 1 || memory.stride[0] != 1)
       fail_argument("out must be a writable array of bytes one after another");
-    const Locked lock(made->mutex);
+    const auto lock = locked(made->mutex);
     if (image.device() != kHost) {
       if (size_out.is_none())
         fail_argument("for an image on a GPU size_out must be 8 bytes that the device can write");
@@ -56,7 +52,7 @@ class PyEncoder : public PyCoder<Encoders, EncodeParams> {
   void set_quality(nb::handle value) {
     const int quality = parse_int(value, "quality");
     const auto made = this->made();
-    const Locked lock(made->mutex);
+    const auto lock = locked(made->mutex);
     made->coders.set_quality(quality);
     params_.quality = quality;
   }
@@ -78,36 +74,37 @@ void check_target(int device, int data_device, const DecodeParams& params) {
     fail_argument("data and out are on two devices");
 }
 
-/// Errors: those of inspect().
-StreamInfo inspect_where_it_is(const JpegData& data, std::uintptr_t on,
-                               const StreamLimits& limits) {
-  return value_of(without_gil([&]() -> Result<StreamInfo> {
-    if (data.device() == kHost) return inspect(data.bytes(), limits);
+/// What decode() puts its picture into, without memory; reads the header for the size.
+FrameView target_frame(const JpegData& data, PixelFormat format, std::uintptr_t on,
+                       const DecodeParams& params) {
+  const auto frame_of = [&](std::span<const std::byte> jpeg) {
+    return decoded_frame(jpeg, format, params.limits, params.scale, params.region);
+  };
+  return value_of(without_gil([&] {
+    if (data.device() == kHost) return frame_of(data.bytes());
     // The headers of most streams are shorter.
     constexpr std::size_t kHead = std::size_t{1} << 16;
     const std::size_t size = data.bytes().size();
-    Result<StreamInfo> found = inspect(copy_to_host(data, std::min(size, kHead), on), limits);
-    return found || size <= kHead ? found : inspect(copy_to_host(data, size, on), limits);
+    const Result<FrameView> found = frame_of(copy_to_host(data, std::min(size, kHead), on));
+    return found || size <= kHead ? found : frame_of(copy_to_host(data, size, on));
   }));
 }
 
-/// Where a call puts its picture; reads the header for the size. `on` is the handle of the caller's
-/// `stream`. Errors: those of inspect(), ArgumentError.
+/// Where a call puts its picture. `on` is the handle of the caller's `stream`. Errors: those of
+/// decoded_frame(), ArgumentError.
 Picture make_target(const JpegData& data, PixelFormat format, nb::handle out, nb::handle to,
                     nb::handle stream, std::uintptr_t on, const DecodeParams& params) {
   const int data_device = data.device();
-  const StreamInfo found = inspect_where_it_is(data, on, params.limits);
-  const ImageSize size =
-      value_of(decoded_size(found.width, found.height, params.scale, params.region));
+  const FrameView frame = target_frame(data, format, on, params);
   Picture picture;
   if (!out.is_none()) {
-    picture = picture_in(out, format, size.width, size.height, on);
+    picture = picture_in(out, frame, on);
     order_after(picture.arrays, on);
   } else if (wants_device(to, params) || (to.is_none() && data_device != kHost)) {
-    picture = new_device_picture(format, size.width, size.height,
-                                 data_device != kHost ? data_device : params.device, on, stream);
+    const int device = data_device != kHost ? data_device : params.device;
+    picture = new_device_picture(frame, device, on, stream);
   } else {
-    picture = new_picture(format, size.width, size.height);
+    picture = new_picture(frame);
   }
   check_target(picture.device, data_device, params);
   return picture;
@@ -137,19 +134,15 @@ nb::object decode_once(nb::handle data, nb::handle format, nb::handle out, nb::h
 
 /// A numpy array that has the values for its memory.
 template <typename T>
-nb::object array_of(std::vector<T> values, std::initializer_list<std::size_t> shape) {
+nb::object array_of(std::vector<T>& values, const PlaneShape& shape) {
   const auto kept = std::make_shared<std::vector<T>>(std::move(values));
-  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, capsule_of(kept)));
+  return array_over(kept->data(), shape, kept, kHost, nb::dtype<T>());
 }
-
 nb::object array_of(ComponentPlane& plane) {
-  return array_of(std::move(plane.samples),
-                  {static_cast<std::size_t>(plane.height), static_cast<std::size_t>(plane.width)});
+  return array_of(plane.samples, {plane.height, plane.width});
 }
-
 nb::object array_of(ComponentCoefficients& blocks) {
-  return array_of(std::move(blocks.values), {static_cast<std::size_t>(blocks.blocks_high),
-                                             static_cast<std::size_t>(blocks.blocks_wide), 64});
+  return array_of(blocks.values, {blocks.blocks_high, blocks.blocks_wide, 64});
 }
 
 class PyDecoder : public PyCoder<Decoders, DecodeParams> {
@@ -177,9 +170,7 @@ class PyDecoder : public PyCoder<Decoders, DecodeParams> {
       const std::lock_guard lock(made->mutex);
       return (made->coders.host().*kCall)(jpeg.bytes(), parts);
     }));
-    nb::list arrays;
-    for (Part& part : parts) arrays.append(array_of(part));
-    return arrays;
+    return list_of(parts, [](Part& part) { return array_of(part); });
   }
 
   nb::object report() const { return report_ ? report_object(*report_) : nb::none(); }
@@ -204,12 +195,61 @@ void bind_coders(nb::module_& module) {
       "size"_a = nb::none(), "stream"_a = nb::none(), "options"_a,
       nb::sig("def encode(image: Image, *, format: Optional[str] = None, size: Optional[tuple[int, "
               "int]] = None, stream: Stream = None, **options: Unpack[EncodeOptions]) -> bytes"),
-      docs::kEncode);
+      R"(Encodes a picture as JPEG and returns the stream, SOI to EOI.
+
+image is an array of uint8, or a tuple of planes, in host memory (numpy, anything
+with the buffer protocol, DLPack) or on a GPU (__cuda_array_interface__, DLPack):
+
+  (height, width)       grey
+  (height, width, 3)    RGB; BGR with format='bgr24'
+  (height, width, 4)    RGB and a byte that is ignored; also 'bgr0', '0rgb', '0bgr'
+  (height, width, 2)    with format='yuyv422' or 'uyvy422'
+  (y, cb, cr)           planes of 4:2:0, 4:2:2, 4:4:4, 4:4:0 or 4:1:1
+  (y, cbcr)             NV12; NV21 with format='nv21'. cbcr: (height/2, width/2, 2)
+  (height*3/2, width)   4:2:0 in one array, with format='nv12', 'nv21' or 'yuv420p'
+  (bytes,)              planes one after another, with format= and size=(width, height)
+
+YCbCr is full range BT.601. Any strides do; samples that do not lie side by side are
+copied. A picture on a GPU is coded there, on `stream` or on the stream that its
+library uses at the moment; the call waits for the bytes.
+
+Options:
+  quality       1 to 100 on libjpeg's scale (90)
+  subsampling   '420', '422', '444', '440', '411', 'gray'; None: the picture's own,
+                and '420' for RGB
+  tune          'exact' (libjpeg's bytes), or smaller at equal quality: 'photo', 'text', 'psnr'
+  effort        with tune: 'fast', or 'best' for smaller streams
+  target_size   bytes that the stream fills, never more; quality does not count then
+  max_size      bytes that a stream of this quality must not exceed
+  target_psnr   dB that the decoded samples have at least, by the lowest quality that does it
+  target_ssim   the same for the SSIM of luma (0.98)
+  tables        'auto', 'annex-k', 'flat', 'ffmpeg' or 'tuned' quantisation tables
+  huffman       'standard', or smaller: 'trained' (as fast), 'optimal' (two passes)
+  restart       'auto', None, MCUs between markers (64) or rows of MCUs ('1rows')
+  progressive   True: a progressive stream, smaller and slower; huffman does not count then
+  luma_table, chroma_table   64 entries from 1 to 255 in row order
+  jfif_header   False leaves the JFIF segment out
+  pixel_aspect  (x, y) for the JFIF segment
+  segments      [(0xE1, b'Exif...'), (0xFE, b'comment')], written after JFIF
+  device        None: a GPU if there is one, else the CPU; 'cpu', 'cuda', 'cuda:1'
+  threads       CPU threads for one picture; 0: one a core
+  instruction_set   'best', or one of instruction_sets(): the code of the CPU backend
+
+The bytes are those of the program `zerorun encode` with these options.
+Raises zerorun.Error; TypeError for what is no array.)");
   module.def("max_encoded_bytes", &most_bytes, "format"_a, "size"_a, "options"_a,
              nb::sig("def max_encoded_bytes(format: str, size: tuple[int, int], **options: "
                      "Unpack[EncodeOptions]) -> int"),
              "The size that no stream of such a picture exceeds; size is (width, height).");
-  nb::class_<PyEncoder> encoder(module, "Encoder", docs::kEncoder);
+  nb::class_<PyEncoder> encoder(
+      module, "Encoder",
+      R"(Encodes picture after picture with the same options and keeps its memory.
+
+    encoder = zerorun.Encoder(quality=85, subsampling='444')
+    jpeg = encoder.encode(image)
+
+Threads may share an encoder; their calls then come one after another. A child of
+fork() makes its own on the CPU. Options are those of encode().)");
   encoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[EncodeOptions]) -> None"))
@@ -224,13 +264,20 @@ void bind_coders(nb::module_& module) {
            nb::sig("def encode_into(self, image: Image, out: Any, size_out: Any = None, *, format: "
                    "Optional[str] = None, size: Optional[tuple[int, int]] = None, stream: Stream = "
                    "None) -> Optional[int]"),
-           docs::kEncodeInto)
+           R"(Encodes a picture into memory of the caller.
+
+For a picture in host memory, out is a writable buffer (bytearray, numpy), and the call
+returns the size of the stream. Raises CapacityError if out is too small.
+
+For a picture on a GPU, out is an array of uint8 there and size_out 8 bytes for the size
+(an int64 array viewed as uint8). The call puts the work on the stream and returns None at
+once; keep the arrays until the stream has got there. A size larger than out means that the
+stream did not fit; max_encoded_bytes() is always enough. With target_size or max_size, a
+size of 0 means that the picture cannot be so small.)")
       .def_prop_rw("quality", &PyEncoder::quality, &PyEncoder::set_quality,
                    nb::for_setter(nb::sig("def quality(self, value: int) -> None")),
-                   "Quality of all later pictures, 1 to 100.")
-      .def_prop_ro("backend", &PyEncoder::backend, "'cpu' or 'cuda'.")
-      .def("close", &PyEncoder::close, "Gives up the encoder; later calls raise an error.");
-  bind_context(encoder);
+                   "Quality of all later pictures, 1 to 100.");
+  bind_coder(encoder, "Gives up the encoder; later calls raise an error.");
 
   module.def(
       "decode", &decode_once, "data"_a.none(), "format"_a = "rgb24", nb::kw_only(),
@@ -238,8 +285,43 @@ void bind_coders(nb::module_& module) {
       nb::sig(
           "def decode(data: Data, format: str = \"rgb24\", *, out: Any = None, to: Optional[str] = "
           "None, stream: Stream = None, **options: Unpack[DecodeOptions]) -> Any"),
-      docs::kDecode);
-  nb::class_<PyDecoder> decoder(module, "Decoder", docs::kDecoder);
+      R"(Decodes a JPEG stream (bytes or a buffer) to uint8 arrays.
+
+format: what comes back
+  'rgb24', 'bgr24'                    (height, width, 3)
+  'rgb0', 'bgr0', '0rgb', '0bgr'      (height, width, 4), the fourth byte is 255
+  'gray8'                             (height, width)
+  'yuv420p', 'yuv422p', 'yuv444p', 'yuv440p', 'yuv411p'
+                                      a tuple (y, cb, cr) of arrays
+  'nv12', 'nv21'                      a tuple (y, cbcr); cbcr has (rows, columns, 2)
+  'yuyv422', 'uyvy422'                (height, width rounded up to even, 2)
+  'cmyk32'                            (height, width, 4): C, M, Y and K as CMYK and YCCK store
+                                      them; inspect().color tells whether 255 is no ink
+out: arrays of these shapes to decode into, which are returned; rows may have gaps
+to: 'host' for numpy arrays, 'device' for a zerorun.DeviceArray, which PyTorch, CuPy and
+    JAX take without a copy. None: 'device' if device= names a GPU, else 'host'
+stream: the CUDA stream of a picture on a GPU
+scale: 2, 4 or 8 for a picture of 1/2, 1/4 or 1/8, whose sides are rounded up; as libjpeg
+    scales. It takes less time than the whole picture
+region: (x, y, width, height) in pixels of the scaled picture; what lies outside is not
+    transformed, and where the stream has restart markers not even decoded
+
+Options:
+  upsampling    'fancy' (libjpeg's filter) or 'nearest', for RGB
+  strict        True: damage is an error. Otherwise damaged parts are concealed
+  max_pixels, max_scans, max_header_bytes    limits, checked before memory is allocated
+  device, threads, instruction_set    as of encode()
+
+EXIF orientation is not applied; inspect() tells it. Raises zerorun.Error.)");
+  nb::class_<PyDecoder> decoder(
+      module, "Decoder", R"(Decodes stream after stream with the same options and keeps its memory.
+
+    decoder = zerorun.Decoder()
+    rgb = decoder.decode(jpeg)
+    if decoder.report.concealed_intervals: ...
+
+Threads may share a decoder; their calls then come one after another. A child of
+fork() makes its own on the CPU. Options are those of decode().)");
   decoder
       .def(nb::init<const nb::kwargs&>(), "options"_a,
            nb::sig("def __init__(self, **options: Unpack[DecodeOptions]) -> None"))
@@ -258,10 +340,8 @@ void bind_coders(nb::module_& module) {
            "The quantised coefficients: arrays (block rows, block columns, 64) of int16, each "
            "block in row order.")
       .def_prop_ro("report", &PyDecoder::report, nb::sig("def report(self) -> Optional[Report]"),
-                   "What the last call found: a zerorun.Report, or None before the first call.")
-      .def_prop_ro("backend", &PyDecoder::backend, "'cpu' or 'cuda'.")
-      .def("close", &PyDecoder::close, "Gives up the decoder; later calls raise an error.");
-  bind_context(decoder);
+                   "What the last call found: a zerorun.Report, or None before the first call.");
+  bind_coder(decoder, "Gives up the decoder; later calls raise an error.");
 }
 
 }  // namespace zerorun::python

@@ -3,23 +3,57 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
 
-#include "apps/python/binding/device.hpp"
-#include "apps/python/binding/options.hpp"
+#include "apps/python/binding/frames.hpp"
 #include "codec/base/thread_pool.hpp"
-#include "codec/base/try.hpp"
 
 namespace zerorun::python {
+
+// Arrays in the memory of a GPU (device.cpp). In a build without CUDA these functions fail with the
+// reason (device_absent.cpp).
+
+/// The CUDA device of the bytes from `first` to `last`; kHost for pinned memory of the host.
+/// Errors: DeviceError; ArgumentError for memory that no device can read.
+int device_of_memory(const void* first, const void* last, const std::string& name);
+
+/// The CUDA stream of a call: the caller's `stream` (a number, or a stream of PyTorch or CuPy),
+/// else the current stream of the library that made `object`. 0 is the default stream; so are
+/// buffers.
+std::uintptr_t stream_handle(nb::handle stream, nb::handle object);
+
+/// What is enqueued on `stream` from now on sees the contents of the arrays.
+void order_after(const std::vector<Array>& arrays, std::uintptr_t stream);
+
+/// An encoder for frames in device memory. Its members release the GIL themselves; one thread at a
+/// time.
+class DeviceEncoding {
+ public:
+  virtual ~DeviceEncoding() = default;
+  /// Waits for the stream, for the bytes.
+  virtual nb::bytes encode(const Image& image, std::uintptr_t stream) = 0;
+  /// Enqueues the work and returns.
+  virtual void encode_into(const Image& image, const Array& out, const Array& size,
+                           std::uintptr_t stream) = 0;
+  /// For each image its bytes or an error. Ctrl-C ends it.
+  virtual std::vector<nb::object> encode_batch(const std::vector<Image*>& images,
+                                               std::uintptr_t stream) = 0;
+};
+/// For params.device.
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params);
+
+/// Decodes the part that `part` tells, at its scale, into device memory. Needs no GIL; one thread
+/// at a time.
+using DeviceDecode = std::function<Result<DecodeReport>(
+    const JpegData& data, const DecodeParams& part, const FrameView& out, std::uintptr_t stream)>;
+DeviceDecode device_coder(const DecodeParams& params);
+
+/// The first `count` bytes of a stream in device memory. Waits for `stream`; needs no GIL.
+std::vector<std::byte> copy_to_host(const JpegData& data, std::size_t count, std::uintptr_t stream);
+
+/// New arrays of the class DeviceArray, allocated in the order of `stream`.
+Picture new_device_picture(const FrameView& frame, int device, std::uintptr_t stream,
+                           nb::handle stream_owner);
 
 /// Makes a coder of the library. Errors: those of Coder::create(), and CUDA after a fork.
 template <typename Coder, typename Params>
@@ -54,8 +88,11 @@ class Coders {
  protected:
   OnDevice& made_on(int device) {
     OnDevice& found = on_device_[device];
-    if (!found) found = device_coder(params_, device);
-    return found;
+    if (found) return found;
+    Params params = params_;
+    params.backend = Backend::cuda;
+    params.device = device;
+    return found = device_coder(params);
   }
 
   Params params_;
@@ -113,10 +150,6 @@ inline bool serves(const DecodeParams& made, const DecodeParams& wanted) {
   selected.region = made.region;
   return made == selected;
 }
-template <>
-inline bool serves(const int& threads, const int& wanted) {
-  return threads >= wanted;
-}
 
 /// What is kept for the next call: making a coder takes longer than a small picture, and its memory
 /// and threads can be used again.
@@ -136,14 +169,12 @@ inline Pools& pools() { return of_this_process<Pools>(); }
 template <typename Coders, typename Params>
 class PyCoder {
  public:
-  explicit PyCoder(Params params) : params_(std::move(params)) { (void)made(); }
+  explicit PyCoder(Params params)
+      : params_(std::move(params)), made_(std::make_unique<Made>(params_)) {}
 
   std::string backend() { return std::string(name(made()->coders.backend())); }
   /// A call of another thread that is under way still ends well.
-  void close() {
-    made_ = {};
-    closed_ = true;
-  }
+  void close() { made_ = {}; }
 
  protected:
   /// The lock is taken without the GIL, so threads that share an object wait for each other and
@@ -155,26 +186,26 @@ class PyCoder {
   };
 
   std::shared_ptr<Made> made() {
+    if (made_.is_foreign()) made_ = ForkBound(std::make_unique<Made>(params_));
+    if (auto made = made_.get()) return made;
     constexpr bool kEncodes = std::is_same_v<Params, EncodeParams>;
-    if (closed_)
-      fail(Errc::already_finished, kEncodes ? "the encoder is closed" : "the decoder is closed");
-    if (!made_.get()) made_ = ForkBound(std::make_unique<Made>(params_));
-    return made_.get();
+    fail(Errc::already_finished, kEncodes ? "the encoder is closed" : "the decoder is closed");
   }
 
   Params params_;
 
  private:
   ForkBound<Made> made_;
-  bool closed_ = false;
 };
 
-/// `with coder:`; the block's end closes it.
+inline nb::object itself(nb::handle self) { return nb::borrow(self); }
+
+/// What all coders have, also `with coder:`; the block's end closes it.
 template <typename Class>
-void bind_context(nb::class_<Class>& type) {
-  type.def(
-          "__enter__", [](nb::handle self) { return nb::borrow(self); },
-          nb::sig("def __enter__(self) -> Self"))
+void bind_coder(nb::class_<Class>& type, const char* close_help) {
+  type.def_prop_ro("backend", &Class::backend, "'cpu' or 'cuda'.")
+      .def("close", &Class::close, close_help)
+      .def("__enter__", &itself, nb::sig("def __enter__(self) -> Self"))
       .def(
           "__exit__", [](Class& self, const nb::args&) { self.close(); }, "error"_a,
           nb::sig("def __exit__(self, *error: Any) -> None"));
@@ -226,10 +257,18 @@ struct DecodeJob {
   Status status;
 };
 
+/// Decodes streams of any sizes side by side: each job gets its arrays or an error.
+void decode_batch_to_device(std::vector<DecodeJob>& jobs, PixelFormat format, DecodeParams params,
+                            int workers, std::uintptr_t stream, nb::handle stream_owner);
+
+/// Gives unused device memory back to the system, and the decoders of decode_batch().
+void release_device_memory();
+
 void bind_coders(nb::module_& module);
 void bind_batch(nb::module_& module);
 void bind_async(nb::module_& module);
 void bind_video(nb::module_& module);
+void bind_device_array(nb::module_& module);
 
 /// True if results go to device memory: the caller said so, or chose a GPU and not `to`.
 bool wants_device(nb::handle to, const DecodeParams& params);

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/coders.hpp"
 
 #include <cuda_runtime_api.h>
+#include <nanobind/stl/pair.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <span>
-#include <utility>
+#include <deque>
 
-#include "apps/python/binding/coders.hpp"
 #include "codec/base/pixel_rows.hpp"
-#include "codec/base/try.hpp"
 #include "zerorun/cuda.hpp"
 
 namespace zerorun::python {
@@ -28,14 +22,6 @@ Status cuda_status(cudaError_t error, const char* call) {
   (void)cudaGetLastError();
   const Errc code = error == cudaErrorMemoryAllocation ? Errc::out_of_memory : Errc::device_failure;
   return Status(code, std::string(call) + ": " + cudaGetErrorString(error));
-}
-
-/// The parameters for a coder of the device.
-template <typename Params>
-Params params_on(Params params, int device) {
-  params.backend = Backend::cuda;
-  params.device = device;
-  return params;
 }
 
 /// The Status of a call of CUDA.
@@ -80,70 +66,61 @@ Status copy_to_host(void* to, const void* from, std::size_t bytes, int device,
   return ZR_CUDA(cudaStreamSynchronize, stream_of(stream));
 }
 
+/// Work on the stream that is enqueued by now still sees it.
+void free_memory(void* data, cudaStream_t stream) {
+  if (cudaFreeAsync(data, stream) != cudaSuccess) (void)cudaGetLastError();
+}
+
 /// Device memory that arrays have dropped, by its bytes, for the next arrays: from CUDA's pool one
 /// takes 20 to 100 us where several threads ask, and 2 us to give back.
-class KeptMemory {
- public:
-  /// Null: no piece is as large and hardly larger, and one of another size is freed, so that there
-  /// are never more than there were arrays at a time. `bytes` becomes what the piece has.
-  void* take(std::size_t& bytes, cudaStream_t stream) {
-    const std::lock_guard lock(mutex_);
-    auto found = pieces_.lower_bound(bytes);
-    if (found != pieces_.end() && found->first <= bytes + bytes / 4 + (std::size_t{64} << 10)) {
-      bytes = found->first;
-      return pieces_.extract(found).mapped();
-    }
-    if (pieces_.empty()) return nullptr;
-    if (found != pieces_.begin()) --found;
-    free(pieces_.extract(found).mapped(), stream);
-    return nullptr;
-  }
-  /// False: the caller has to free it.
-  bool put(void* data, std::size_t bytes) noexcept try {
-    const std::lock_guard lock(mutex_);
-    pieces_.emplace(bytes, data);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  bool move_to(KeptMemory& other) {
-    const std::scoped_lock lock(mutex_, other.mutex_);
-    other.pieces_.merge(pieces_);
-    return !other.pieces_.empty();
-  }
-  /// Work on the stream that is enqueued by now still sees it.
-  void free_all(cudaStream_t stream) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [bytes, data] : std::exchange(pieces_, {})) free(data, stream);
-  }
-  static void free(void* data, cudaStream_t stream) {
-    if (cudaFreeAsync(data, stream) != cudaSuccess) (void)cudaGetLastError();
-  }
+using KeptMemory = std::multimap<std::size_t, void*>;
+std::mutex kept_mutex;  ///< for each of them
 
- private:
-  std::mutex mutex_;
-  std::multimap<std::size_t, void*> pieces_;
-};
+/// Null: no piece is as large and hardly larger, and one of another size is freed, so that there
+/// are never more than there were arrays at a time. `bytes` becomes what the piece has.
+void* take_kept(KeptMemory& pieces, std::size_t& bytes, cudaStream_t stream) {
+  const std::lock_guard lock(kept_mutex);
+  auto found = pieces.lower_bound(bytes);
+  if (found != pieces.end() && found->first <= bytes + bytes / 4 + (std::size_t{64} << 10)) {
+    bytes = found->first;
+    return pieces.extract(found).mapped();
+  }
+  if (pieces.empty()) return nullptr;
+  if (found != pieces.begin()) --found;
+  free_memory(pieces.extract(found).mapped(), stream);
+  return nullptr;
+}
+
+/// False: the caller has to free it.
+bool keep_memory(KeptMemory& pieces, void* data, std::size_t bytes) noexcept try {
+  const std::lock_guard lock(kept_mutex);
+  pieces.emplace(bytes, data);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+void free_kept(KeptMemory& pieces, cudaStream_t stream) {
+  const std::lock_guard lock(kept_mutex);
+  for (const auto& [bytes, data] : std::exchange(pieces, {})) free_memory(data, stream);
+}
 
 /// A pool of this module's own. CUDA frees it at the end of the process.
 struct MemoryPool {
   cudaMemPool_t pool = nullptr;
   KeptMemory kept;  ///< what is used on the default stream from now on may use it
 };
-struct MemoryPools {
-  std::mutex mutex;
-  std::map<int, MemoryPool> of_device;
-};
-MemoryPools& memory_pools() {
-  static auto& all = *new MemoryPools;
+std::mutex pools_mutex;
+/// By device. Lock the mutex for it; a pool stays where it is.
+std::map<int, MemoryPool>& memory_pools() {
+  static auto& all = *new std::map<int, MemoryPool>;
   return all;
 }
 
 /// Asking the system for memory takes milliseconds, so the pool keeps what it has.
 Result<MemoryPool*> pool_of(int device) {
-  MemoryPools& all = memory_pools();
-  const std::lock_guard lock(all.mutex);
-  MemoryPool& found = all.of_device[device];
+  const std::lock_guard lock(pools_mutex);
+  MemoryPool& found = memory_pools()[device];
   if (found.pool != nullptr) return &found;
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -162,9 +139,9 @@ struct DeviceBlock {
   ~DeviceBlock() {
     if (data == nullptr || generation != fork_generation()) return;
     // The caller may destroy a stream of its own once the arrays are gone.
-    if (stream == 0 && pool->kept.put(data, bytes)) return;
+    if (stream == 0 && keep_memory(pool->kept, data, bytes)) return;
     const OnDevice current(device);
-    KeptMemory::free(data, stream_of(stream));
+    free_memory(data, stream_of(stream));
   }
 
   void* data = nullptr;
@@ -183,7 +160,7 @@ Result<std::shared_ptr<DeviceBlock>> allocate_block(std::size_t bytes, int devic
   ZR_LET(pool, pool_of(device));
   const std::shared_ptr<DeviceBlock> block(
       new DeviceBlock{nullptr, bytes, pool, device, stream, fork_generation(), nullptr});
-  if (kept != nullptr) block->data = kept->take(block->bytes, stream_of(stream));
+  if (kept != nullptr) block->data = take_kept(*kept, block->bytes, stream_of(stream));
   if (block->data != nullptr) return block;
   const auto allocate = [&] {
     return cudaMallocFromPoolAsync(&block->data, bytes, pool->pool, stream_of(stream));
@@ -191,9 +168,9 @@ Result<std::shared_ptr<DeviceBlock>> allocate_block(std::size_t bytes, int devic
   cudaError_t error = allocate();
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    pool->kept.free_all(nullptr);
+    free_kept(pool->kept, nullptr);
     (void)cudaStreamSynchronize(nullptr);
-    if (kept != nullptr) kept->free_all(stream_of(stream));
+    if (kept != nullptr) free_kept(*kept, stream_of(stream));
     error = allocate();
   }
   ZR_TRY(cuda_status(error, "cudaMallocFromPoolAsync"));
@@ -210,16 +187,14 @@ struct DeviceArray {
 /// The planes of a picture in one block, each at a multiple of 256 bytes as cudaMalloc() has it.
 struct DevicePlanes {
   /// Needs no GIL. Errors: out_of_memory, device_failure.
-  static Result<DevicePlanes> make(PixelFormat format, int width, int height, int device,
-                                   std::uintptr_t stream, KeptMemory* kept) {
-    DevicePlanes made{{format, width, height, {}, {}}, nullptr};
+  static Result<DevicePlanes> make(const FrameView& frame, int device, std::uintptr_t stream,
+                                   KeptMemory* kept) {
+    DevicePlanes made{frame, nullptr};
     place_planes(made.view, nullptr, 1);  // for the strides
-    const auto planes = static_cast<std::size_t>(plane_count(format));
+    const std::size_t planes = planes_of(frame.format);
     std::array<std::size_t, 4> at{};
-    for (std::size_t p = 0; p < planes; ++p) {
-      const PlaneShape shape = plane_shape(format, static_cast<int>(p), width, height);
-      at[p + 1] = round_up(at[p] + shape.bytes(), std::size_t{256});
-    }
+    for (std::size_t p = 0; p < planes; ++p)
+      at[p + 1] = round_up(at[p] + plane_shape(frame, p).bytes(), std::size_t{256});
     ZR_LET(block, allocate_block(at[planes], device, stream, kept));
     made.block = block;
     for (std::size_t p = 0; p < planes; ++p)
@@ -237,13 +212,6 @@ struct DevicePlanes {
   FrameView view;
   std::shared_ptr<DeviceBlock> block;
 };
-
-constexpr char kDocs[] =
-    R"(Samples (uint8) in the memory of a GPU, row by row without gaps.
-
-torch.from_dlpack(array), cupy.asarray(array) and jax.dlpack.from_dlpack(array) take it without a
-copy; numpy() copies it to the host. Its memory belongs to the stream of the call that made it:
-use the array on that stream, or keep it until other streams have done with it.)";
 
 /// The default stream has the number 1 in both protocols.
 std::uintptr_t public_stream(std::uintptr_t stream) { return stream == 0 ? 1 : stream; }
@@ -329,7 +297,7 @@ class Encoding final : public DeviceEncoding {
   nb::bytes encode(const Image& image, std::uintptr_t stream) override {
     order_after(image.arrays, stream);
     if (std::int64_t{image.view.width} * image.view.height >= kLargePixels) {
-      const nb::object result = to_bytes({&image.view, 1}, stream, Signals::leave)[0];
+      const nb::object result = to_bytes({&image.view, 1}, stream, false)[0];
       if (!result.is_valid()) fail(size_not_reached(encoder_.params().size));
       return nb::borrow<nb::bytes>(result);
     }
@@ -359,7 +327,7 @@ class Encoding final : public DeviceEncoding {
       order_after(image->arrays, stream);
       frames.push_back(image->view);
     }
-    std::vector<nb::object> results = to_bytes(frames, stream, Signals::handle);
+    std::vector<nb::object> results = to_bytes(frames, stream, true);
     for (nb::object& result : results)
       if (!result.is_valid()) result = exception_of(size_not_reached(encoder_.params().size));
     return results;
@@ -370,12 +338,11 @@ class Encoding final : public DeviceEncoding {
   /// kernels write a smaller one to pinned memory themselves, which saves the host a wait.
   static constexpr std::int64_t kLargePixels = std::int64_t{4} << 20;
 
-  /// A handler of a signal may use the object that calls: with a lock it would wait for itself.
-  enum class Signals { handle, leave };
-
   /// A result stays null where no stream is so small. Errors: also what a signal's handler raises.
+  /// The handler may use the object that calls: a caller that holds its lock does not look for
+  /// signals, or it would wait for itself.
   std::vector<nb::object> to_bytes(std::span<const ConstFrameView> frames, std::uintptr_t stream,
-                                   Signals signals) {
+                                   bool looks_for_signals) {
     std::vector<nb::object> results(frames.size());
     bool raised = false;
     Status status;
@@ -384,15 +351,14 @@ class Encoding final : public DeviceEncoding {
       const OnDevice current(device_);
       const auto memory = [&](std::span<EncodedStream> streams) {
         raised = !no_gil.call_with_gil([&] {
-          return (signals == Signals::leave || PyErr_CheckSignals() == 0) &&
-                 make_bytes(streams, results);
+          return (!looks_for_signals || PyErr_CheckSignals() == 0) && make_bytes(streams, results);
         });
         return raised ? Status(Errc::out_of_memory) : Status::ok();
       };
       status = encoder_.encode_to_host(frames, memory, stream_of(stream));
     }
     if (raised) throw nb::python_error();
-    check(std::move(status));
+    check(status);
     for (const nb::object& result : results)
       if (result.is_valid()) given_streams().keep(result);
     return results;
@@ -450,9 +416,8 @@ class DeviceJobs {
  public:
   /// `jobs` outlives the object.
   explicit DeviceJobs(std::vector<DeviceJob>& jobs) {
-    for (DeviceJob& job : jobs) order_.push_back(&job);
-    std::ranges::stable_sort(order_, std::greater(), &DeviceJob::likely_bytes);
-    left_ = order_;
+    for (DeviceJob& job : jobs) left_.push_back(&job);
+    std::ranges::stable_sort(left_, std::greater(), &DeviceJob::likely_bytes);
   }
 
   /// The longest or the shortest. Null: all are taken, or stop() was called.
@@ -460,7 +425,7 @@ class DeviceJobs {
     const std::lock_guard lock(mutex_);
     if (left_.empty()) return nullptr;
     DeviceJob* const job = longest ? left_.front() : left_.back();
-    left_ = left_.subspan(longest ? 1 : 0, left_.size() - 1);
+    longest ? left_.pop_front() : left_.pop_back();
     return job;
   }
 
@@ -470,9 +435,8 @@ class DeviceJobs {
   }
 
  private:
-  std::vector<DeviceJob*> order_;
   std::mutex mutex_;
-  std::span<DeviceJob*> left_;
+  std::deque<DeviceJob*> left_;
 };
 
 /// A decoder with a stream of its own. While the GPU decodes one image of a lane, its thread makes
@@ -547,11 +511,11 @@ class Lane {
     if ((ahead || input.fills_room()) && job.likely_bytes <= kMost)
       (void)room.reserve(std::bit_ceil(std::max(job.likely_bytes, kLeast)));
     ZR_LET(jpeg, input.bytes(room));
-    ZR_LET(info, inspect(jpeg, decoder_.params().limits));
+    ZR_LET(frame,
+           decoded_frame(jpeg, format, decoder_.params().limits, job.job->scale, job.job->region));
     most_bytes_ = std::max(most_bytes_, jpeg.size());
-    ZR_LET(size, decoded_size(info.width, info.height, job.job->scale, job.job->region));
-    ZR_LET(planes, DevicePlanes::make(format, size.width, size.height, device_,
-                                      reinterpret_cast<std::uintptr_t>(stream_), kept));
+    ZR_LET(planes,
+           DevicePlanes::make(frame, device_, reinterpret_cast<std::uintptr_t>(stream_), kept));
     job.planes = std::move(planes);
     job.jpeg = jpeg;
     if (ahead && !input.fills_room() && room.resize(jpeg.size())) {
@@ -586,15 +550,15 @@ int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
 
 }  // namespace
 
-std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params, int device) {
-  return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params_on(params, device)), device);
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams& params) {
+  return std::make_unique<Encoding>(make_coder<DeviceEncoder>(params), params.device);
 }
 
-DeviceDecode device_coder(const DecodeParams& params, int device) {
-  const auto decoder =
-      std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params_on(params, device)));
-  return [decoder, device](const JpegData& data, const DecodeParams& part, const FrameView& out,
-                           std::uintptr_t stream) -> Result<DecodeReport> {
+DeviceDecode device_coder(const DecodeParams& params) {
+  const auto decoder = std::make_shared<DeviceDecoder>(make_coder<DeviceDecoder>(params));
+  return [decoder, device = params.device](const JpegData& data, const DecodeParams& part,
+                                           const FrameView& out,
+                                           std::uintptr_t stream) -> Result<DecodeReport> {
     const OnDevice current(device);
     const std::span<const std::byte> bytes = data.bytes();
     ZR_TRY(decoder->select(part.scale, part.region));
@@ -603,12 +567,12 @@ DeviceDecode device_coder(const DecodeParams& params, int device) {
   };
 }
 
-Picture new_device_picture(PixelFormat format, int width, int height, int device,
-                           std::uintptr_t stream, nb::handle stream_owner) {
+Picture new_device_picture(const FrameView& frame, int device, std::uintptr_t stream,
+                           nb::handle stream_owner) {
   use_cuda();
   check(resolve_backend(Backend::cuda, device).status());
   KeptMemory* kept = stream == 0 ? &value_of(pool_of(device))->kept : nullptr;
-  const auto planes = value_of(DevicePlanes::make(format, width, height, device, stream, kept));
+  const auto planes = value_of(DevicePlanes::make(frame, device, stream, kept));
   planes.block->stream_owner = owner_of(stream_owner);
   return {planes.object(), {}, planes.view, device};
 }
@@ -672,13 +636,16 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, PixelFormat format, Dec
   std::ranges::stable_sort(lanes, std::greater(), [](const auto& l) { return l->most_bytes(); });
   DeviceJobs queue(jobs);
   struct Kept {  // what is dropped while this runs is in use behind what the lanes wait for
-    explicit Kept(KeptMemory& all) : whole(all), is_empty(!all.move_to(own)) {}
-    ~Kept() { (void)own.move_to(whole); }
+    explicit Kept(KeptMemory& all) : whole(all) { move(whole, own); }
+    ~Kept() { move(own, whole); }
+    static void move(KeptMemory& from, KeptMemory& to) {
+      const std::lock_guard lock(kept_mutex);
+      to.merge(from);
+    }
     KeptMemory& whole;
     KeptMemory own;
-    bool is_empty;
   } kept(value_of(pool_of(params.device))->kept);
-  const bool reuses = stream == 0 && !kept.is_empty;
+  const bool reuses = stream == 0 && !kept.own.empty();
   const cudaEvent_t dropped = reuses ? lanes[0]->mark(stream) : nullptr;
   const std::size_t half = (lanes.size() + 1) / 2;
   run_jobs(
@@ -700,18 +667,22 @@ void decode_batch_to_device(std::vector<DecodeJob>& all, PixelFormat format, Dec
 void release_device_memory() {
   if (cuda_was_used_before_fork()) return;
   lane_pool() = {};
-  MemoryPools& all = memory_pools();
-  const std::lock_guard lock(all.mutex);
-  for (auto& [device, pool] : all.of_device) {
+  const std::lock_guard lock(pools_mutex);
+  for (auto& [device, pool] : memory_pools()) {
     const OnDevice current(device);
-    pool.kept.free_all(nullptr);
+    free_kept(pool.kept, nullptr);
     (void)cudaStreamSynchronize(nullptr);  // what is still to be freed there is not given back
     (void)cudaMemPoolTrimTo(pool.pool, 0);
   }
 }
 
 void bind_device_array(nb::module_& module) {
-  nb::class_<DeviceArray>(module, "DeviceArray", kDocs)
+  nb::class_<DeviceArray>(module, "DeviceArray",
+                          R"(Samples (uint8) in the memory of a GPU, row by row without gaps.
+
+torch.from_dlpack(array), cupy.asarray(array) and jax.dlpack.from_dlpack(array) take it without a
+copy; numpy() copies it to the host. Its memory belongs to the stream of the call that made it:
+use the array on that stream, or keep it until other streams have done with it.)")
       .def_prop_ro(
           "shape", [](const DeviceArray& a) { return a.shape.tuple(); },
           nb::sig("def shape(self) -> tuple[int, ...]"))
@@ -723,12 +694,8 @@ void bind_device_array(nb::module_& module) {
                    nb::sig("def __cuda_array_interface__(self) -> dict[str, Any]"))
       .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def(
-          "__dlpack_device__",
-          [](const DeviceArray& a) {
-            return nb::make_tuple(nb::device::cuda::value, a.block->device);
-          },
-          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def("__dlpack_device__",
+           [](const DeviceArray& a) { return std::pair(nb::device::cuda::value, a.block->device); })
       .def("numpy", &to_numpy, "A copy in host memory; waits for the stream.")
       .def("__repr__", [](const DeviceArray& a) {
         return "zerorun.DeviceArray(shape=" + utf8_of(nb::repr(a.shape.tuple())) + ", device='" +

@@ -1,6 +1,6 @@
 // What a build without CUDA says about arrays in device memory.
 // SPDX-License-Identifier: MIT
-#include "apps/python/binding/device.hpp"
+#include "apps/python/binding/coders.hpp"
 
 namespace zerorun::python {
 
@@ -15,15 +15,15 @@ std::uintptr_t stream_handle(nb::handle stream, nb::handle) {
 
 void order_after(const std::vector<Array>&, std::uintptr_t) {}
 
-std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams&, int) {
+std::unique_ptr<DeviceEncoding> device_coder(const EncodeParams&) {
   fail(Errc::cuda_not_built, {});
 }
 
-DeviceDecode device_coder(const DecodeParams&, int) { fail(Errc::cuda_not_built, {}); }
+DeviceDecode device_coder(const DecodeParams&) { fail(Errc::cuda_not_built, {}); }
 
 std::vector<std::byte> copy_to_host(const JpegData&, std::size_t, std::uintptr_t) { return {}; }
 
-Picture new_device_picture(PixelFormat, int, int, int, std::uintptr_t, nb::handle) {
+Picture new_device_picture(const FrameView&, int, std::uintptr_t, nb::handle) {
   fail(Errc::cuda_not_built, {});
 }
 

@@ -2,14 +2,10 @@
 #include "apps/python/binding/frames.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
 
-#include "apps/python/binding/options.hpp"
 #include "codec/base/copy_threads.hpp"
 #include "codec/base/pixel_rows.hpp"
 
@@ -34,9 +30,8 @@ void make_direct(Array& array, bool is_direct) {
 }
 
 template <typename View>
-void set_plane(View& frame, int plane, std::uint8_t* data, std::int64_t stride) {
-  const auto p = static_cast<std::size_t>(plane);
-  const PlaneShape shape = plane_shape(frame.format, plane, frame.width, frame.height);
+void set_plane(View& frame, std::size_t p, std::uint8_t* data, std::int64_t stride) {
+  const PlaneShape shape = plane_shape(frame, p);
   frame.data[p] = data;
   // The stride of a single row means nothing; numpy may give any.
   frame.stride_bytes[p] = shape.rows == 1 ? shape.row_bytes() : stride;
@@ -94,10 +89,9 @@ PixelFormat guess_format(const std::vector<Array>& planes) {
   std::optional<PixelFormat> found;
   for (int i = 0; i < kPixelFormatCount; ++i) {
     const auto format = static_cast<PixelFormat>(i);
-    if (plane_count(format) != 3 ||
-        planes[1].plane() !=
-            plane_shape(format, 1, static_cast<int>(first.columns), static_cast<int>(first.rows)))
-      continue;
+    const FrameView frame{
+        format, static_cast<int>(first.columns), static_cast<int>(first.rows), {}, {}};
+    if (plane_count(format) != 3 || planes[1].plane() != plane_shape(frame, 1)) continue;
     if (found)
       fail_frame("the planes of image fit several formats; tell which by format='yuv420p'");
     found = format;
@@ -109,9 +103,8 @@ PixelFormat guess_format(const std::vector<Array>& planes) {
 
 void check_disjoint(const FrameView& frame) {
   std::array<std::pair<std::intptr_t, std::intptr_t>, 3> ranges{};
-  for (int i = 0; i < plane_count(frame.format); ++i) {
-    const auto p = static_cast<std::size_t>(i);
-    const PlaneShape shape = plane_shape(frame.format, i, frame.width, frame.height);
+  for (std::size_t p = 0; p < planes_of(frame.format); ++p) {
+    const PlaneShape shape = plane_shape(frame, p);
     const auto at = reinterpret_cast<std::intptr_t>(frame.data[p]);
     const std::int64_t reach = (shape.rows - 1) * frame.stride_bytes[p];
     const auto [low, high] =
@@ -130,26 +123,18 @@ void want_huge_pages(const HostBuffer& memory) {
   if (memory.size() < kHugeBytes) return;
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
-  const std::uintptr_t begin = (at + page - 1) / page * page;
-  const std::uintptr_t end = (at + memory.size()) / page * page;
-  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-}
-
-void set_shape(Image& image, PixelFormat format, std::int64_t width, std::int64_t height) {
-  check_picture_size(width, height);
-  image.view.format = format;
-  image.view.width = static_cast<int>(width);
-  image.view.height = static_cast<int>(height);
+  const std::uintptr_t begin = round_up(at, page);
+  (void)madvise(reinterpret_cast<void*>(begin), (at + memory.size()) / page * page - begin,
+                MADV_HUGEPAGE);
 }
 
 /// One dimension: the planes one after another without gaps, as in a raw video.
 void take_flat(Image& image, const ImageHints& hints) {
   if (!hints.format || !hints.size)
     fail_frame("image has one dimension; then format= and size=(width, height) must be given");
-  set_shape(image, *hints.format, hints.size->first, hints.size->second);
   Array& array = image.arrays.front();
   make_direct(array, array.is_flat());
-  FrameView placed{image.view.format, image.view.width, image.view.height, {}, {}};
+  FrameView placed{*hints.format, hints.size->first, hints.size->second, {}, {}};
   const auto at = static_cast<std::int64_t>(place_planes(placed, array.data, 1));
   image.view = placed;
   if (at != array.shape[0])
@@ -164,7 +149,8 @@ void take_stacked(Image& image, PixelFormat format) {
   if (array.shape[0] % 3 != 0 || width % 2 != 0)
     fail_frame("image has the shape ", shape_text(array),
                "; 4:2:0 in one array has an even width and 3/2 rows for each of an even height");
-  set_shape(image, format, width, height);
+  check_picture_size(width, height);
+  image.view = {format, static_cast<int>(width), static_cast<int>(height), {}, {}};
   // Two chroma rows of I420 share a row of the array, so these must follow without a gap.
   const bool is_i420 = format == PixelFormat::yuv420p;
   make_direct(array, array.is_direct() && (!is_i420 || array.stride[0] == width));
@@ -184,32 +170,31 @@ void take_planes(Image& image, const ImageHints& hints) {
   const Array& first = image.arrays.front();
   check_picture_size(first.shape[1], first.shape[0]);
   const PixelFormat format = hints.format ? *hints.format : guess_format(image.arrays);
-  const int planes = plane_count(format);
-  if (static_cast<std::size_t>(planes) != image.arrays.size())
+  const std::size_t planes = planes_of(format);
+  if (planes != image.arrays.size())
     fail_frame(name(format), " has ", planes, " planes, image has ", image.arrays.size(),
                "; several are a tuple of arrays");
   const auto [width, height] =
       hints.size.value_or(std::pair<int, int>(first.shape[1], first.shape[0]));
-  set_shape(image, format, width, height);
-  for (int p = 0; p < planes; ++p) {
-    Array& array = image.arrays[static_cast<std::size_t>(p)];
-    const PlaneShape shape = plane_shape(format, p, width, height);
+  image.view = {format, width, height, {}, {}};
+  for (std::size_t p = 0; p < planes; ++p) {
+    Array& array = image.arrays[p];
     const std::string name = planes == 1 ? "image" : "plane " + std::to_string(p);
-    make_direct(array, is_direct_as(array, shape, name));
+    make_direct(array, is_direct_as(array, plane_shape(image.view, p), name));
     set_plane(image.view, p, array.data, array.stride[0]);
   }
 }
 
 }  // namespace
 
-PlaneShape plane_shape(PixelFormat format, int plane, int width, int height) {
-  const bool has_pairs = format == PixelFormat::nv12 || format == PixelFormat::nv21;
-  const bool is_packed = format == PixelFormat::yuyv || format == PixelFormat::uyvy;
-  std::int64_t channels = is_packed || (has_pairs && plane == 1) ? 2 : 1;
-  if (is_rgb(format) || format == PixelFormat::cmyk32)
-    channels = format == PixelFormat::rgb24 || format == PixelFormat::bgr24 ? 3 : 4;
-  const auto row_bytes = static_cast<std::int64_t>(plane_row_bytes(format, plane, width));
-  return {plane_rows(format, plane, height), row_bytes / channels, channels};
+PlaneShape plane_shape(const ConstFrameView& frame, std::size_t plane) {
+  const int p = static_cast<int>(plane);
+  const auto row_bytes = [&](int width) {
+    return static_cast<std::int64_t>(plane_row_bytes(frame.format, p, width));
+  };
+  const bool is_packed = frame.format == PixelFormat::yuyv || frame.format == PixelFormat::uyvy;
+  const std::int64_t channels = is_packed ? 2 : row_bytes(1);
+  return {plane_rows(frame.format, p, frame.height), row_bytes(frame.width) / channels, channels};
 }
 
 nb::capsule capsule_of(std::shared_ptr<void> owner) {
@@ -218,18 +203,17 @@ nb::capsule capsule_of(std::shared_ptr<void> owner) {
           [](void* held) noexcept { delete static_cast<std::shared_ptr<void>*>(held); }};
 }
 
-nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,
-                      int device) {
+nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner, int device,
+                      nb::dlpack::dtype type) {
   const nb::capsule capsule = capsule_of(std::move(owner));
   const std::size_t sizes[3] = {static_cast<std::size_t>(shape.rows),
                                 static_cast<std::size_t>(shape.columns),
                                 static_cast<std::size_t>(shape.channels)};
   const std::size_t dimensions = shape.channels == 1 ? 2 : 3;
   if (device == kHost)
-    return nb::cast(nb::ndarray<nb::numpy, std::uint8_t>(data, dimensions, sizes, capsule));
-  return nb::cast(nb::ndarray<std::uint8_t>(data, dimensions, sizes, capsule, nullptr,
-                                            nb::dtype<std::uint8_t>(), nb::device::cuda::value,
-                                            device));
+    return nb::cast(nb::ndarray<nb::numpy>(data, dimensions, sizes, capsule, nullptr, type));
+  return nb::cast(nb::ndarray<>(data, dimensions, sizes, capsule, nullptr, type,
+                                nb::device::cuda::value, device));
 }
 
 bool Array::is_direct() const {
@@ -266,18 +250,16 @@ Image Image::from(nb::handle object, const ImageHints& hints, std::uintptr_t str
   return image;
 }
 
-Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
-                   std::uintptr_t stream) {
-  Picture picture{
-      nb::borrow(out), arrays_from(out, "out", stream), {format, width, height, {}, {}}};
+Picture picture_in(nb::handle out, const FrameView& frame, std::uintptr_t stream) {
+  Picture picture{nb::borrow(out), arrays_from(out, "out", stream), frame};
   picture.device = picture.arrays[0].device;
-  const int planes = plane_count(format);
-  if (picture.arrays.size() != static_cast<std::size_t>(planes))
-    fail_frame("out has ", picture.arrays.size(), " arrays, but ", name(format), " has ", planes,
-               " planes");
-  for (int p = 0; p < planes; ++p) {
-    const Array& array = picture.arrays[static_cast<std::size_t>(p)];
-    const PlaneShape shape = plane_shape(format, p, width, height);
+  const std::size_t planes = planes_of(frame.format);
+  if (picture.arrays.size() != planes)
+    fail_frame("out has ", picture.arrays.size(), " arrays, but ", name(frame.format), " has ",
+               planes, " planes");
+  for (std::size_t p = 0; p < planes; ++p) {
+    const Array& array = picture.arrays[p];
+    const PlaneShape shape = plane_shape(frame, p);
     const std::string name = planes == 1 ? "out" : "plane " + std::to_string(p) + " of out";
     if (!array.writable) fail_frame(name, " is read-only");
     if (array.dimensions < 2 || array.plane() != shape) fail_shape(name, array, shape);
@@ -291,10 +273,9 @@ Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
   return picture;
 }
 
-Result<HostPicture> HostPicture::make(PixelFormat format, int width, int height) {
-  HostPicture made{{format, width, height, {}, {}}, std::make_shared<HostBuffer>()};
-  if (Status status = made.memory->resize(place_planes(made.view, nullptr, 1)); !status)
-    return status;
+Result<HostPicture> HostPicture::make(const FrameView& frame) {
+  HostPicture made{frame, std::make_shared<HostBuffer>()};
+  ZR_TRY(made.memory->resize(place_planes(made.view, nullptr, 1)));
   want_huge_pages(*made.memory);
   place_planes(made.view, reinterpret_cast<std::uint8_t*>(made.memory->data()), 1);
   return made;
@@ -306,9 +287,16 @@ nb::object HostPicture::object() const {
   });
 }
 
-Picture new_picture(PixelFormat format, int width, int height) {
-  const HostPicture made = value_of(HostPicture::make(format, width, height));
+Picture new_picture(const FrameView& frame) {
+  const HostPicture made = value_of(HostPicture::make(frame));
   return {made.object(), {}, made.view};
+}
+
+Result<FrameView> decoded_frame(std::span<const std::byte> jpeg, PixelFormat format,
+                                const StreamLimits& limits, int scale, const Region& region) {
+  ZR_LET(info, inspect(jpeg, limits));
+  ZR_LET(size, decoded_size(info.width, info.height, scale, region));
+  return FrameView{format, size.width, size.height, {}, {}};
 }
 
 namespace {
@@ -373,11 +361,6 @@ void GivenStreams::keep(nb::handle object) {
   if (bytes_ + size > kMost) *this = {};
   kept_.emplace(size, nb::borrow(object));
   bytes_ += size;
-}
-
-GivenStreams& given_streams() {
-  static auto& all = *new GivenStreams;
-  return all;
 }
 
 nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu) {

@@ -1,23 +1,41 @@
-// Arrays of Python as memory, as frames of the library, in and out, and as JPEG streams.
+// What Python gives as what the library takes: keyword arguments as parameters, arrays as memory
+// and as frames, in and out, and as JPEG streams.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <nanobind/ndarray.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "apps/python/binding/base.hpp"
+#include "codec/base/try.hpp"
+#include "zerorun/decoder.hpp"
+#include "zerorun/encoder.hpp"
 #include "zerorun/frame.hpp"
+#include "zerorun/transcoder.hpp"
 
 namespace zerorun::python {
+
+/// Keyword arguments. Errors: TypeError for an unknown keyword and for an object of another type,
+/// ArgumentError for an impossible value.
+EncodeParams encode_params(const nb::kwargs& options);
+DecodeParams decode_params(const nb::kwargs& options);
+TranscodeParams transcode_params(const nb::kwargs& options);
+
+int parse_int(nb::handle number, const char* name);
+/// (x, y, width, height), or None: the whole picture.
+Region parse_region(nb::handle value, const char* name);
+/// "rgb24", "nv12", ...; the library's names and a few usual ones ("rgb", "bgr", "gray").
+PixelFormat parse_format(nb::handle name);
+
+/// For what can use several devices: "cuda:0,2", "cuda:all", or a list or tuple of names of
+/// devices. Takes it out of the options, in which device= is then the first of them. Empty: it is
+/// one device. Errors: also DeviceError for "cuda:all" without a usable device.
+std::vector<int> take_device_list(nb::kwargs& options);
 
 inline constexpr int kHost = -1;
 
@@ -69,19 +87,21 @@ nb::capsule capsule_of(std::shared_ptr<void> owner);
 /// "(480, 640, 3)"
 std::string shape_text(const Array& array);
 
-PlaneShape plane_shape(PixelFormat format, int plane, int width, int height);
+inline std::size_t planes_of(PixelFormat format) {
+  return static_cast<std::size_t>(plane_count(format));
+}
+PlaneShape plane_shape(const ConstFrameView& frame, std::size_t plane);
 
 /// A numpy array over memory that `owner` keeps alive; for memory of a GPU a capsule of DLPack.
 /// Needs the GIL.
 nb::object array_over(void* data, const PlaneShape& shape, std::shared_ptr<void> owner,
-                      int device = kHost);
+                      int device = kHost, nb::dlpack::dtype type = nb::dtype<std::uint8_t>());
 /// What `make` makes of each plane: one array, or a tuple of several. Needs the GIL.
 template <typename Make>
 nb::object picture_of(const FrameView& view, const Make& make) {
   nb::list planes;
-  for (int p = 0; p < plane_count(view.format); ++p)
-    planes.append(make(view.data[static_cast<std::size_t>(p)],
-                       plane_shape(view.format, p, view.width, view.height)));
+  for (std::size_t p = 0; p < planes_of(view.format); ++p)
+    planes.append(make(view.data[p], plane_shape(view, p)));
   return planes.size() == 1 ? nb::object(planes[0]) : nb::object(nb::tuple(planes));
 }
 
@@ -110,22 +130,28 @@ struct Picture {
   int device = kHost;
 };
 
+// In what follows a frame tells its format and size.
+
 /// The caller's arrays, in host or in device memory. Errors: ArgumentError unless every array is
 /// writable and has the shape of its plane, with rows that do not overlap.
-Picture picture_in(nb::handle out, PixelFormat format, int width, int height,
-                   std::uintptr_t stream = 0);
+Picture picture_in(nb::handle out, const FrameView& frame, std::uintptr_t stream = 0);
 
 /// New host memory for a picture without gaps. Threads without the GIL decode into it.
 struct HostPicture {
   /// Needs no GIL. Errors: out_of_memory.
-  static Result<HostPicture> make(PixelFormat format, int width, int height);
+  static Result<HostPicture> make(const FrameView& frame);
   /// numpy arrays of the memory, which they keep alive. Needs the GIL.
   nb::object object() const;
 
   FrameView view;
   std::shared_ptr<HostBuffer> memory;
 };
-Picture new_picture(PixelFormat format, int width, int height);
+Picture new_picture(const FrameView& frame);
+
+/// The frame that a stream is decoded to, without memory. Errors: those of inspect() and
+/// decoded_size().
+Result<FrameView> decoded_frame(std::span<const std::byte> jpeg, PixelFormat format,
+                                const StreamLimits& limits, int scale, const Region& region);
 
 /// Memory for copies of streams. It is kept for the next copies, because new pages take longer than
 /// the copy itself.
@@ -145,7 +171,7 @@ class GivenStreams {
   std::multimap<Py_ssize_t, nb::object> kept_;
   Py_ssize_t bytes_ = 0;
 };
-GivenStreams& given_streams();
+inline GivenStreams& given_streams() { return of_this_process<GivenStreams>(); }
 /// A stream in an object of its own. That of a GPU is kept, and other threads help to copy it.
 nb::bytes stream_object(std::span<const std::byte> stream, bool is_of_gpu);
 

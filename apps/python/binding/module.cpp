@@ -4,51 +4,34 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
-#include <string>
-
 #include "apps/python/binding/coders.hpp"
-#include "apps/python/binding/docs.hpp"
 #include "codec/base/cuda_device.hpp"
-#include "zerorun/backend.hpp"
 
 namespace zerorun::python {
 namespace {
-
-nb::list segment_list(const std::vector<MarkerSegment>& segments) {
-  nb::list list;
-  for (const MarkerSegment& segment : segments)
-    list.append(nb::make_tuple(
-        static_cast<int>(segment.marker),
-        nb::bytes(reinterpret_cast<const char*>(segment.payload.data()), segment.payload.size())));
-  return list;
-}
-
-nb::list component_list(const std::vector<ComponentInfo>& components) {
-  const nb::object make = type_named("Component");
-  nb::list list;
-  for (const ComponentInfo& c : components)
-    list.append(call_python(make, c.id, c.h, c.v, c.quant_table, c.width, c.height));
-  return list;
-}
-
-const char* color_name(ColorModel color) {
-  constexpr const char* kNames[] = {"gray", "ycbcr", "rgb", "cmyk", "inverted cmyk", "ycck"};
-  return kNames[static_cast<std::size_t>(color)];
-}
 
 nb::object inspect_stream(nb::handle data, const nb::kwargs& options) {
   const StreamLimits limits =
       options.size() == 0 ? StreamLimits::any_size() : decode_params(options).limits;
   const JpegData jpeg(data);
   const StreamInfo info = value_of(without_gil([&] { return inspect(jpeg.bytes(), limits); }));
+  const nb::tuple components(
+      list_of(info.components, [make = type_named("Component")](const ComponentInfo& c) {
+        return call_python(make, c.id, c.h, c.v, c.quant_table, c.width, c.height);
+      }));
+  const nb::tuple segments(list_of(info.segments, [](const MarkerSegment& segment) {
+    return nb::make_tuple(static_cast<int>(segment.marker),
+                          nb::bytes(segment.payload.data(), segment.payload.size()));
+  }));
+  constexpr const char* kColors[] = {"gray", "ycbcr", "rgb", "cmyk", "inverted cmyk", "ycck"};
+  const char* const color = kColors[static_cast<std::size_t>(info.color)];
   const nb::object subsampling =
       info.subsampling ? nb::cast(std::string(name(*info.subsampling))) : nb::none();
-  return call_python(
-      type_named("StreamInfo"), info.width, info.height, color_name(info.color), subsampling,
-      nb::tuple(component_list(info.components)), info.quality, info.restart_interval_mcus,
-      info.extended, info.has_jfif, info.standard_huffman_tables,
-      nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y), info.exif_orientation,
-      nb::tuple(segment_list(info.segments)), info.header_bytes, info.progressive);
+  return call_python(type_named("StreamInfo"), info.width, info.height, color, subsampling,
+                     components, info.quality, info.restart_interval_mcus, info.extended,
+                     info.has_jfif, info.standard_huffman_tables,
+                     nb::make_tuple(info.pixel_aspect_x, info.pixel_aspect_y),
+                     info.exif_orientation, segments, info.header_bytes, info.progressive);
 }
 
 nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
@@ -57,24 +40,22 @@ nb::bytes transcode_stream(nb::handle data, const nb::kwargs& options) {
   const JpegData jpeg(data);
   std::vector<std::byte> out;
   value_of(without_gil([&]() -> Result<TranscodeReport> {
-    auto transcoder = Transcoder::create(params);
-    if (!transcoder) return transcoder.status();
-    return transcoder->transcode(jpeg.bytes(), out);
+    ZR_LET(transcoder, Transcoder::create(params));
+    return transcoder.transcode(jpeg.bytes(), out);
   }));
-  return nb::bytes(reinterpret_cast<const char*>(out.data()), out.size());
+  return nb::bytes(out.data(), out.size());
 }
 
 nb::list list_devices() {
-  const nb::object make = type_named("Device");
-  nb::list list;
-  if (cuda_was_used_before_fork()) return list;
+  if (cuda_was_used_before_fork()) return {};
   use_cuda();
-  for (const DeviceInfo& d : cuda_devices())
-    list.append(call_python(make, "cuda:" + std::to_string(d.index), d.name,
-                            nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
-                            d.multiprocessors, d.usable.is_ok(),
-                            d.usable ? std::string() : d.usable.message()));
-  return list;
+  const auto devices = cuda_devices();
+  return list_of(devices, [make = type_named("Device")](const DeviceInfo& d) {
+    return call_python(make, "cuda:" + std::to_string(d.index), d.name,
+                       nb::make_tuple(d.compute_major, d.compute_minor), d.memory_bytes,
+                       d.multiprocessors, d.usable.is_ok(),
+                       d.usable ? std::string() : d.usable.message());
+  });
 }
 
 std::vector<std::string> instruction_set_names() {
@@ -90,11 +71,6 @@ void release_all() {
   release_device_memory();
 }
 
-/// For the tests of the package, which cannot call the library itself.
-void pretend_devices(int count, int failing, int frames) {
-  set_test_devices({.count = count, .failing = failing, .frames = frames});
-}
-
 }  // namespace
 
 nb::object report_object(const DecodeReport& report) {
@@ -106,10 +82,30 @@ nb::object report_object(const DecodeReport& report) {
 static void bind_info(nb::module_& module) {
   module.def("inspect", &inspect_stream, "data"_a.none(), "limits"_a,
              nb::sig("def inspect(data: Data, **limits: Unpack[DecodeOptions]) -> StreamInfo"),
-             docs::kInspect);
-  module.def("transcode", &transcode_stream, "data"_a.none(), "options"_a,
-             nb::sig("def transcode(data: Data, **options: Unpack[TranscodeOptions]) -> bytes"),
-             docs::kTranscode);
+             R"(Reads the headers up to the first scan: a zerorun.StreamInfo. Decodes nothing.
+
+Raises zerorun.Error for streams that decode() would refuse. Limits are those of decode(); by
+default every size is allowed.)");
+  module.def(
+      "transcode", &transcode_stream, "data"_a.none(), "options"_a,
+      nb::sig("def transcode(data: Data, **options: Unpack[TranscodeOptions]) -> bytes"),
+      R"(Codes a JPEG stream again without loss: its coefficients stay what they are, or are those of
+the turned, mirrored or cut picture, as jpegtran's. All APPn and COM segments are kept.
+
+Options:
+  optimize      True: Huffman tables of its own; a stream that would not get smaller stays
+  scans         'keep', 'baseline' or 'progressive'
+  restart       'keep', None for no markers, or MCUs between markers (64)
+  rotate        90, 180 or 270 clockwise; 'auto': as EXIF tells, whose orientation becomes 1
+  flip          'h' or 'v', after the rotation
+  crop          (x, y, width, height) of the turned picture; begins with a whole MCU
+  gray          True: luma alone
+  edges         'keep', 'trim' or 'refuse': blocks at an edge that cannot move
+  verify        True: decodes the new stream, too, and compares the coefficients
+  strict, max_pixels, max_scans, max_header_bytes, threads, instruction_set
+                as of decode()
+
+Raises zerorun.Error, for damaged streams too.)");
   module.def("devices", &list_devices, nb::sig("def devices() -> list[Device]"),
              "The CUDA devices; empty without a driver, a device, or a build with CUDA.");
   module.def("instruction_sets", &instruction_set_names,
@@ -117,7 +113,13 @@ static void bind_info(nb::module_& module) {
   module.def("release_memory", &release_all,
              "Frees the coders, and the device and pinned memory, that are kept for the next calls "
              "of the functions.");
-  module.def("_pretend_devices", &pretend_devices, "count"_a, "failing"_a = -1, "frames"_a = 0);
+  // For the tests of the package, which cannot call the library itself.
+  module.def(
+      "_pretend_devices",
+      [](int count, int failing, int frames) {
+        set_test_devices({.count = count, .failing = failing, .frames = frames});
+      },
+      "count"_a, "failing"_a = -1, "frames"_a = 0);
   module.attr("version") = version();
 #ifdef ZERORUN_HAVE_CUDA
   module.attr("built_with_cuda") = true;
@@ -133,7 +135,6 @@ NB_MODULE(_zerorun, module) {
   // Objects that are alive at the end of the interpreter are no leak that users can mend.
   nb::set_leak_warnings(false);
   watch_forks();
-  add_failure_translator();
   bind_info(module);
   bind_coders(module);
   bind_batch(module);

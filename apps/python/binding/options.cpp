@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "apps/python/binding/options.hpp"
-
-#include <algorithm>
-#include <limits>
-#include <string_view>
+#include "apps/python/binding/frames.hpp"
 
 #include "codec/base/choices.hpp"
 #include "codec/base/cuda_device.hpp"
@@ -28,7 +24,8 @@ T chosen(const std::optional<T>& choice, const char* name, const std::string& go
   return *choice;
 }
 
-std::int64_t parse_int64(nb::handle number, const char* name) {
+template <typename Int>
+Int parse_integer(nb::handle number, const char* name) {
   PyObject* index = PyBool_Check(number.ptr()) ? nullptr : PyNumber_Index(number.ptr());
   if (index == nullptr) {
     PyErr_Clear();
@@ -37,8 +34,9 @@ std::int64_t parse_int64(nb::handle number, const char* name) {
   const nb::object owner = nb::steal(index);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index, &overflow);
-  if (overflow != 0) fail_argument(name, " has more than 64 bits");
-  return value;
+  if (overflow != 0 || !std::in_range<Int>(value))
+    fail_argument(name, " has more than ", 8 * sizeof(Int), " bits");
+  return static_cast<Int>(value);
 }
 
 bool parse_bool(nb::handle flag, const char* name) {
@@ -62,7 +60,7 @@ T parse_word(nb::handle value, const char* key) {
 /// Bytes; None: no such size.
 std::size_t parse_size(nb::handle value, const char* name) {
   if (value.is_none()) return 0;
-  const std::int64_t bytes = parse_int64(value, name);
+  const auto bytes = parse_integer<std::int64_t>(value, name);
   if (bytes < 1) fail_argument(name, " is not a number of bytes");
   return static_cast<std::size_t>(bytes);
 }
@@ -70,13 +68,8 @@ std::size_t parse_size(nb::handle value, const char* name) {
 /// None: no such target.
 double parse_target(nb::handle value, const char* name) {
   if (value.is_none()) return 0;
-  if (PyBool_Check(value.ptr()) || PyNumber_Check(value.ptr()) == 0)
-    fail_kind(name, value, "a number");
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    fail_kind(name, value, "a number");
-  }
+  double number = 0;
+  if (PyBool_Check(value.ptr()) || !nb::try_cast(value, number)) fail_kind(name, value, "a number");
   if (number == 0) fail_argument(name, " is 0, but must be above 0");
   return number;
 }
@@ -87,7 +80,7 @@ std::optional<QuantTable> parse_table(nb::handle table, const char* name) {
   std::size_t count = 0;
   const nb::object flat = nb::hasattr(table, "ravel") ? table.attr("ravel")() : nb::borrow(table);
   for (nb::handle entry : flat) {
-    const std::int64_t value = parse_int64(entry, name);
+    const auto value = parse_integer<std::int64_t>(entry, name);
     if (count == 64 || value < 1 || value > 255) break;
     entries[count++] = static_cast<std::uint16_t>(value);
   }
@@ -202,9 +195,10 @@ constexpr Option<D> kDecodeOptions[] = {
     {"scale", set<parse_int, &D::scale>},
     {"region", set<parse_region, &D::region>},
     {"strict", set<parse_bool, &D::strict>},
-    {"max_pixels", set<parse_int64, &D::limits, &StreamLimits::max_pixels>},
+    {"max_pixels", set<parse_integer<std::int64_t>, &D::limits, &StreamLimits::max_pixels>},
     {"max_scans", set<parse_int, &D::limits, &StreamLimits::max_scans>},
-    {"max_header_bytes", set<parse_int64, &D::limits, &StreamLimits::max_header_bytes>},
+    {"max_header_bytes",
+     set<parse_integer<std::int64_t>, &D::limits, &StreamLimits::max_header_bytes>},
     {"device", set_device<D>},
     {"threads", set<parse_int, &D::threads>},
     {"instruction_set", set<parse_word<InstructionSet>, &D::instruction_set>},
@@ -223,9 +217,10 @@ constexpr Option<T> kTranscodeOptions[] = {
     {"edges", set<parse_word<Edges>, &T::transform, &L::edges>},
     {"verify", set<parse_bool, &T::verify>},
     {"strict", set<parse_bool, &T::strict>},
-    {"max_pixels", set<parse_int64, &T::limits, &StreamLimits::max_pixels>},
+    {"max_pixels", set<parse_integer<std::int64_t>, &T::limits, &StreamLimits::max_pixels>},
     {"max_scans", set<parse_int, &T::limits, &StreamLimits::max_scans>},
-    {"max_header_bytes", set<parse_int64, &T::limits, &StreamLimits::max_header_bytes>},
+    {"max_header_bytes",
+     set<parse_integer<std::int64_t>, &T::limits, &StreamLimits::max_header_bytes>},
     {"threads", set<parse_int, &T::threads>},
     {"instruction_set", set<parse_word<InstructionSet>, &T::instruction_set>},
 };
@@ -263,12 +258,7 @@ TranscodeParams transcode_params(const nb::kwargs& options) {
   return params_of(options, kTranscodeOptions);
 }
 
-int parse_int(nb::handle number, const char* name) {
-  const std::int64_t value = parse_int64(number, name);
-  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
-    fail_argument(name, " has more than 32 bits");
-  return static_cast<int>(value);
-}
+int parse_int(nb::handle number, const char* name) { return parse_integer<int>(number, name); }
 
 Region parse_region(nb::handle value, const char* key) {
   if (value.is_none()) return {};

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 #include <atomic>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "apps/python/binding/coders.hpp"
 #include "zerorun/io.hpp"
@@ -77,7 +74,7 @@ class PacketWriter : public PacketFile<io::PacketSink> {
   void finish() {
     Status status = use([](auto& file) { return file ? file->finish() : Status::ok(); });
     close();
-    check(std::move(status));
+    check(status);
   }
 
   std::int64_t frames() const { return frames_; }
@@ -121,10 +118,10 @@ class PacketReader : public PacketFile<io::PacketSource> {
 
   nb::list facts() {
     const io::SourceInfo info = use([](auto& file) { return file->info(); });
-    nb::list out;
-    for (const io::SourceFact& fact : io::facts_of(info))
-      out.append(nb::make_tuple(io::name(fact.fact), fact.what));
-    return out;
+    const auto facts = io::facts_of(info);
+    return list_of(facts, [](const io::SourceFact& each) {
+      return nb::make_tuple(io::name(each.fact), each.what);
+    });
   }
 };
 

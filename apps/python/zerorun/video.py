@@ -14,7 +14,7 @@ from ._types import VideoInfo
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import DecodeOptions, EncodeOptions
+    from ._types import DecodeOptions, EncodeOptions
 
 
 def _rate(fps: Any) -> Fraction:

@@ -44,11 +44,9 @@ std::optional<io::Rational> parse_rational(std::string_view text) {
     num = parse_integer(text.substr(0, slash));
     den = parse_integer(text.substr(slash + 1));
   } else if (const auto dot = text.find('.'); dot != std::string_view::npos) {
-    std::string digits(text.substr(0, dot));
     const std::string_view decimals = text.substr(dot + 1);
     if (decimals.empty() || decimals.size() > 9) return std::nullopt;
-    digits += decimals;
-    num = parse_integer(digits);
+    num = parse_integer(std::string(text.substr(0, dot)).append(decimals));
     for (std::size_t i = 0; i < decimals.size(); ++i) *den *= 10;
   } else {
     num = parse_integer(text);

@@ -32,9 +32,7 @@ inline void fill(SDL_Renderer* renderer, SDL_Color c, const SDL_FRect& box) {
 }
 
 inline void fill(SDL_Renderer* renderer, SDL_Color c, double x, double y, double w, double h) {
-  fill(
-      renderer, c,
-      {static_cast<float>(x), static_cast<float>(y), static_cast<float>(w), static_cast<float>(h)});
+  fill(renderer, c, {float(x), float(y), float(w), float(h)});
 }
 
 /// What texts and graphs stand on.
@@ -186,9 +184,9 @@ class SeekBar {
     const int height = std::min(2 * unit + unit / 2, window.y);
     area_ = {0, window.y - height, window.x, height};
     const int width = std::max(window.x - text_width - 2 * unit, window.x / 3);
-    const auto size = static_cast<float>(unit);
-    track_ = {size, static_cast<float>(area_.y) + static_cast<float>(height) / 2 - size / 4,
-              static_cast<float>(std::max(1, width - unit)), size / 2};
+    const auto size = float(unit);
+    track_ = {size, float(area_.y) + float(height) / 2 - size / 4, float(std::max(1, width - unit)),
+              size / 2};
   }
 
   const SDL_Rect& area() const noexcept { return area_; }  ///< what reacts to the mouse
@@ -197,12 +195,11 @@ class SeekBar {
     return {from, area_.y, area_.x + area_.w - from, area_.h};
   }
   bool contains(SDL_FPoint point) const noexcept {
-    return point.y >= static_cast<float>(area_.y) &&
-           point.y < static_cast<float>(area_.y + area_.h);
+    return point.y >= float(area_.y) && point.y < float(area_.y + area_.h);
   }
   /// The time that lies under a point of the window, also beside the bar.
   double time_at(float x, double duration) const noexcept {
-    return duration * std::clamp(static_cast<double>((x - track_.x) / track_.w), 0.0, 1.0);
+    return duration * std::clamp(double((x - track_.x) / track_.w), 0.0, 1.0);
   }
   void draw(SDL_Renderer* renderer, const SeekBarState& state) const {
     constexpr SDL_Color kTrack{90, 90, 90, 255}, kAhead{170, 170, 170, 255},
@@ -223,7 +220,7 @@ class SeekBar {
  private:
   float place(double seconds, double duration) const noexcept {
     const double share = duration > 0 ? std::clamp(seconds / duration, 0.0, 1.0) : 0.0;
-    return track_.x + static_cast<float>(share) * track_.w;
+    return track_.x + float(share) * track_.w;
   }
 
   SDL_Rect area_;
@@ -243,9 +240,8 @@ class FrameGraph {
     constexpr SDL_Color kDecode{64, 150, 255, 255}, kInterval{255, 160, 60, 255},
         kLine{255, 70, 70, 255};
     fill_back(renderer, area);
-    const double each = area.w / static_cast<double>(kShown), top = top_ms();
-    double x =
-        area.x + area.w - each * static_cast<double>(times_.size());  // the newest at the right
+    const double each = area.w / double(kShown), top = top_ms();
+    double x = area.x + area.w - each * double(times_.size());  // the newest at the right
     for (const Times& t : times_) {
       // At least one pixel, so that a frame that took almost no time is visible.
       const double decode = std::max(1.0, area.h * std::min(t.decode_ms / top, 1.0));
@@ -268,9 +264,8 @@ class FrameGraph {
       most.decode_ms = std::max(most.decode_ms, t.decode_ms);
       most.interval_ms = std::max(most.interval_ms, t.interval_ms);
     }
-    std::string text =
-        fmt::format("decode {:.1f} ms, max {:.1f}",
-                    sum.decode_ms / static_cast<double>(times_.size()), most.decode_ms);
+    std::string text = fmt::format("decode {:.1f} ms, max {:.1f}",
+                                   sum.decode_ms / double(times_.size()), most.decode_ms);
     if (intervals > 0)
       text += fmt::format("\nshown every {:.1f} ms, max {:.1f}", sum.interval_ms / intervals,
                           most.interval_ms);
@@ -338,15 +333,14 @@ class Histogram {
       for (std::size_t i = 0; i < 256; ++i) {
         // The square root makes rare values visible.
         const double height = area.h * std::sqrt(std::min(1.0, double{1} * counts_[c][i] / most));
-        fill(renderer, color, area.x + each * static_cast<double>(i), area.y + area.h - height,
-             each, height);
+        fill(renderer, color, area.x + each * double(i), area.y + area.h - height, each, height);
       }
     }
   }
   /// "clipped: 1.25 % at 255, 0.00 % at 0"
   std::string text() const {
     const auto percent = [this](std::uint64_t count) {
-      return pixels_ == 0 ? 0.0 : 100.0 * static_cast<double>(count) / static_cast<double>(pixels_);
+      return pixels_ == 0 ? 0.0 : 100.0 * double(count) / double(pixels_);
     };
     return fmt::format("{} clipped: {:.2f} % at 255 (red),\n{:.2f} % at 0 (blue)",
                        channels_ == 1 ? "Y" : "RGB", percent(high_), percent(low_));
@@ -398,7 +392,7 @@ class Overlay {
   SeekBar bar(double duration) {
     text_.resize(window_.size(), window_.scale());
     constexpr double kLetterWidth = 0.62;  // of a monospaced font, over its size
-    const auto letters = static_cast<double>(2 * time_text(duration).size() + 5);
+    const auto letters = double(2 * time_text(duration).size() + 5);
     return {window_.size(), text_.points(),
             static_cast<int>(letters * kLetterWidth * text_.points())};
   }

@@ -394,8 +394,7 @@ class Player {
     if (event.xrel == 0 && event.yrel == 0) return;  // the window came to the mouse
     since_mouse_.emplace();
     if (is_dragging_) return drag_to(window_.mouse());
-    if (event.state & SDL_BUTTON_LMASK)
-      screen_.move({static_cast<float>(event.xrel), static_cast<float>(event.yrel)});
+    if (event.state & SDL_BUTTON_LMASK) screen_.move({float(event.xrel), float(event.yrel)});
   }
   void release_mouse() {
     if (!is_dragging_) return;

@@ -34,12 +34,12 @@ struct PictureShape {
     double across = width, down = height;
     if (with_aspect && pixel_aspect > 0) across *= pixel_aspect;
     if (rotation_degrees % 180 != 0) std::swap(across, down);
-    return {static_cast<float>(across), static_cast<float>(down)};
+    return {float(across), float(down)};
   }
   /// The pixel under a point of the window, where the picture fills `box`; empty if there is none.
   std::optional<SDL_Point> pixel_at(const SDL_FRect& box, SDL_FPoint point) const {
-    double x = static_cast<double>((point.x - box.x) / box.w);
-    double y = static_cast<double>((point.y - box.y) / box.h);
+    double x = double((point.x - box.x) / box.w);
+    double y = double((point.y - box.y) / box.h);
     if (!(x >= 0 && x < 1 && y >= 0 && y < 1)) return std::nullopt;
     for (int turned = 0; turned < rotation_degrees; turned += 90) x = std::exchange(y, 1 - x);
     if (mirrored) x = 1 - x;
@@ -87,11 +87,11 @@ class Picture {
     return Status::ok();
   }
   void draw(const PictureShape& shape, const SDL_FRect& box) {
-    const auto width = static_cast<float>(width_), height = static_cast<float>(height_);
+    const auto width = float(width_), height = float(height_);
     for (Tile& tile : tiles_) {
-      const SDL_FRect unit = shape.turned(
-          {static_cast<float>(tile.area.x) / width, static_cast<float>(tile.area.y) / height,
-           static_cast<float>(tile.area.w) / width, static_cast<float>(tile.area.h) / height});
+      const SDL_FRect unit =
+          shape.turned({float(tile.area.x) / width, float(tile.area.y) / height,
+                        float(tile.area.w) / width, float(tile.area.h) / height});
       SDL_FRect to{box.x + unit.x * box.w, box.y + unit.y * box.h, unit.w * box.w, unit.h * box.h};
       if (shape.rotation_degrees % 180 != 0) {
         // SDL rotates around the middle of the upright rectangle.
@@ -243,7 +243,7 @@ class Screen {
     const SDL_FPoint whole = sides_[0].shape.shown_size(false);
     const float least = std::max(box.w / whole.x, box.h / whole.y);
     int scale = 1;
-    while (scale < 8 && static_cast<float>(2 * scale) * least <= 1) scale *= 2;
+    while (scale < 8 && float(2 * scale) * least <= 1) scale *= 2;
     return scale;
   }
 
@@ -256,11 +256,10 @@ class Screen {
   void zoom_at(SDL_FPoint point, double factor) {
     const Side& side = side_under(point);
     const SDL_FRect before = place(side), part = area(side);
-    const double from =
-        is_zoomed() ? zoom_ : static_cast<double>(before.w / side.shape.shown_size(false).x);
+    const double from = is_zoomed() ? zoom_ : double(before.w / side.shape.shown_size(false).x);
     constexpr double kLeast = 1.0 / 64, kMost = 64.0;
     zoom_ = std::clamp(from * factor, kLeast, kMost);
-    const auto ratio = static_cast<float>(zoom_ / from);
+    const auto ratio = float(zoom_ / from);
     // The pixel under the point stays under it.
     const SDL_FPoint middle{before.x + before.w / 2, before.y + before.h / 2};
     offset_.x = point.x + (middle.x - point.x) * ratio - (part.x + part.w / 2);
@@ -280,8 +279,7 @@ class Screen {
     const SDL_FRect box = place(side);
     const auto pixel = side.shape.pixel_at(box, mouse);
     if (!pixel || pixel->x >= frame->width || pixel->y >= frame->height) return {};
-    const double zoom =
-        is_zoomed() ? zoom_ : static_cast<double>(box.h / side.shape.shown_size(true).y);
+    const double zoom = is_zoomed() ? zoom_ : double(box.h / side.shape.shown_size(true).y);
     return side.probe.text(*frame, {pixel->x, pixel->y, zoom, playback.is_still()});
   }
   /// Histogram, and clipped samples in false colours. Call update() afterwards.
@@ -317,7 +315,7 @@ class Screen {
   }
   SDL_FRect area(const Side& side) const {
     const SDL_Point size = window_.size();
-    SDL_FRect area{0, 0, static_cast<float>(size.x), static_cast<float>(size.y)};
+    SDL_FRect area{0, 0, float(size.x), float(size.y)};
     if (view_ != View::side) return area;
     area.w /= 2;
     if (is_second(side)) area.x = area.w;
@@ -329,8 +327,7 @@ class Screen {
   SDL_FRect place(const Side& side) const {
     const SDL_FPoint size = side.shape.shown_size(!is_zoomed());
     const SDL_FRect part = area(side);
-    const float scale =
-        is_zoomed() ? static_cast<float>(zoom_) : std::min(part.w / size.x, part.h / size.y);
+    const float scale = is_zoomed() ? float(zoom_) : std::min(part.w / size.x, part.h / size.y);
     SDL_FRect box{0, 0, size.x * scale, size.y * scale};
     box.x = part.x + (part.w - box.w) / 2 + offset_.x;
     box.y = part.y + (part.h - box.h) / 2 + offset_.y;

@@ -244,7 +244,7 @@ class Sound {
     clock_.steer(kSteer * ahead);
     played_ = played_ + static_cast<double>(count) / kChannels / kRate;
     drift_ = drift_ + 0.02 * (std::abs(ahead) * 1e3 - drift_);
-    const float gain = is_muted ? 0.0F : static_cast<float>(volume) / 100.0F;
+    const float gain = is_muted ? 0.0F : float(volume) / 100.0F;
     for (float& sample : out) sample *= gain * gain;  // loudness is nearer to the square
   }
   void begin(const MediaClock::State& clock) {

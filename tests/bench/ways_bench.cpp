@@ -147,7 +147,37 @@ void run(const std::vector<std::byte>& photo, std::size_t count) {
   });
   row("DeviceEncoder::encode_to_host()", count, encode_us,
       [&] { check(device_encoder.encode_to_host(frames, memory, stream)); });
+  AsyncEncoder async_encoder = value(AsyncEncoder::create({.encode = encode}));
+  EncodedFrame coded;
+  row("AsyncEncoder", count, encode_us, [&] {
+    for (std::size_t i = 0, received = 0; received < count;) {
+      for (; i < count && async_encoder.in_flight() < async_encoder.depth(); ++i)
+        check(async_encoder.submit(pinned.view()));
+      if (async_encoder.receive(coded, true) == Received::frame) check(coded.status), ++received;
+    }
+  });
   row("Decoder::decode()", 1, decode_us, decode_one);
+  AsyncDecoder async_decoder = value(AsyncDecoder::create({.decode = decode}));
+  DecodedFrame picture;
+  row("AsyncDecoder", count, decode_us, [&] {
+    for (std::size_t i = 0, received = 0; received < count;) {
+      for (; i < count && async_decoder.in_flight() < async_decoder.depth(); ++i)
+        check(async_decoder.submit(jpeg.bytes()));
+      if (async_decoder.receive(picture, true) == Received::frame)
+        check(picture.status), ++received;
+    }
+  });
+  TranscodeParams recode;
+  recode.optimize = true;
+  recode.backend = Backend::cuda;
+  Transcoder transcoder = value(Transcoder::create(recode));
+  std::vector<std::byte> smaller;
+  const auto recode_one = [&] { check(transcoder.transcode(jpeg.bytes(), smaller).status()); };
+  row("Transcoder::transcode()", 1, kernels_of(recode_one), recode_one);
+  row("DeviceDecoder::decode()", 1, decode_us, [&] {
+    check(device_decoder.decode(jpeg.bytes(), decoded_there, stream).status());
+    settle();
+  });
   row("DeviceDecoder::decode_device()", 1, decode_us, [&] {
     check(device_decoder.decode_device(there_jpeg, jpeg.size(), decoded_there, stream).status());
     settle();

@@ -542,9 +542,10 @@ LanePool& lane_pool() { return of_this_process<LanePool>(); }
 int lane_count(int wanted, const std::vector<DeviceJob>& jobs) {
   std::size_t bytes = 0;
   for (const DeviceJob& job : jobs) bytes += job.likely_bytes;
-  // One decoder a core, as the benchmark's rows with 16 in flight have. Long streams keep the GPU
-  // busy by fewer: 64 of 3840x2160 take 87 us a picture with 8, and 90 with 12 (H200).
-  const int most = bytes >> 19 >= jobs.size() ? 8 : 16;
+  // One decoder a core, as the benchmark's rows with 16 in flight have: pictures of 1920x1080 take
+  // 33 us each with 12 to 16, and 37 with 8. Long streams keep the GPU busy by fewer: 64 of
+  // 3840x2160 take 89 us each with 5, 93 with 8 and 105 with 16 (H200).
+  const int most = bytes >> 20 >= jobs.size() ? 5 : 16;
   return worker_count(wanted > 0 ? wanted : std::min(usable_processors(), most), true, jobs.size());
 }
 

@@ -16,6 +16,7 @@
 #include "codec/base/step_times.hpp"
 #include "tests/support/capi.hpp"
 #include "zerorun/cuda.hpp"
+#include "zerorun/zerorun.hpp"
 
 namespace zerorun {
 namespace {
@@ -147,7 +148,7 @@ void run(const std::vector<std::byte>& photo, std::size_t count) {
   });
   row("DeviceEncoder::encode_to_host()", count, encode_us,
       [&] { check(device_encoder.encode_to_host(frames, memory, stream)); });
-  AsyncEncoder async_encoder = value(AsyncEncoder::create({.encode = encode}));
+  AsyncEncoder async_encoder = value(AsyncEncoder::create({encode}));
   EncodedFrame coded;
   row("AsyncEncoder", count, encode_us, [&] {
     for (std::size_t i = 0, received = 0; received < count;) {
@@ -157,7 +158,7 @@ void run(const std::vector<std::byte>& photo, std::size_t count) {
     }
   });
   row("Decoder::decode()", 1, decode_us, decode_one);
-  AsyncDecoder async_decoder = value(AsyncDecoder::create({.decode = decode}));
+  AsyncDecoder async_decoder = value(AsyncDecoder::create({decode}));
   DecodedFrame picture;
   row("AsyncDecoder", count, decode_us, [&] {
     for (std::size_t i = 0, received = 0; received < count;) {

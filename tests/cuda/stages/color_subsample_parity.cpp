@@ -40,8 +40,8 @@ class GappedFrame {
 using Planes = std::vector<std::vector<std::uint8_t>>;
 
 ColorSubsampleArgs make_args(const EncodeSetup& setup, const ConstFrameView& frame) {
-  ColorSubsampleArgs args{frame,       setup.layout.components, setup.h_max, setup.v_max, {}, 0,
-                          frame.height};
+  ColorSubsampleArgs args{frame,        setup.layout.components, setup.h_max, setup.v_max, {}, 0,
+                          frame.height, setup.shapes_noise};
   for (int c = 0; c < args.components; ++c) {
     const auto& component = setup.layout.component[c];
     args.plane[c] = {nullptr, component.blocks_wide * 8, component.blocks_wide * 8,
@@ -94,13 +94,16 @@ TEST_F(ColorSubsampleParity, EveryFormatAndSampling) {
       for (const auto& [width, height] : kSizes) {
         SCOPED_TRACE(testing::Message()
                      << name(format) << " to " << name(sampling) << ", " << width << "x" << height);
-        EncodeParams params;
-        params.subsampling = sampling;
-        const EncodeSetup setup = setup_for(params, format, width, height);
-        const TestFrame frame = make_frame(Content::noise, format, width, height, 11);
-        const Planes expected = by_cpu(setup, frame);
-        ASSERT_EQ(by_cuda(setup, frame, height), expected);
-        ASSERT_EQ(by_cuda(setup, frame, 8 * setup.v_max), expected);
+        for (const Tune tune : {Tune::exact, Tune::photo}) {
+          EncodeParams params;
+          params.subsampling = sampling;
+          params.tune = tune;
+          const EncodeSetup setup = setup_for(params, format, width, height);
+          const TestFrame frame = make_frame(Content::noise, format, width, height, 11);
+          const Planes expected = by_cpu(setup, frame);
+          ASSERT_EQ(by_cuda(setup, frame, height), expected);
+          ASSERT_EQ(by_cuda(setup, frame, 8 * setup.v_max), expected);
+        }
       }
     }
   }
@@ -139,8 +142,11 @@ TEST_F(ColorSubsampleParity, EveryColour) {
       }
     EncodeParams params;
     params.subsampling = Subsampling::s444;
-    const EncodeSetup setup = setup_for(params, PixelFormat::rgb24, 256, 256);
-    ASSERT_EQ(by_cuda(setup, frame, 256), by_cpu(setup, frame));
+    for (const Tune tune : {Tune::exact, Tune::photo}) {
+      params.tune = tune;
+      const EncodeSetup setup = setup_for(params, PixelFormat::rgb24, 256, 256);
+      ASSERT_EQ(by_cuda(setup, frame, 256), by_cpu(setup, frame));
+    }
   }
 }
 
@@ -152,6 +158,7 @@ TEST_F(ColorSubsampleParity, ManyFrames) {
       SCOPED_TRACE(testing::Message() << name(format) << " to " << name(sampling));
       EncodeParams params;
       params.subsampling = sampling;
+      params.tune = Tune::photo;
       const EncodeSetup setup = setup_for(params, format, 547, 9);
       std::vector<TestFrame> frames;
       std::vector<GappedFrame> on_device;

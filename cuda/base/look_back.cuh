@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/base/kept.cuh"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/base/warp.cuh"
 
 namespace zerorun {

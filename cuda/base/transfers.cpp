@@ -3,7 +3,6 @@
 #include "cuda/base/transfers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace zerorun {

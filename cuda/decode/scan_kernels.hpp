@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "codec/arith/dct8.hpp"
-#include "cuda/base/pair_cycle.hpp"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/decode/scan_plan.hpp"
 #include "zerorun/status.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/base/kept.cuh"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/decode/scan_kernels.hpp"
 

@@ -12,8 +12,7 @@
 #include "codec/arith/host_device.hpp"
 #include "codec/arith/zigzag.hpp"
 #include "codec/syntax/huffman_code.hpp"
-#include "cuda/base/kept.cuh"
-#include "cuda/base/pair_cycle.hpp"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/decode/tuning.hpp"
 
 namespace zerorun {

@@ -7,9 +7,9 @@
 
 #include "codec/arith/dct8.hpp"
 #include "codec/arith/reduced_idct.hpp"
-#include "cuda/base/device_limits.hpp"
 #include "cuda/base/check.hpp"
-#include "cuda/base/kept.cuh"
+#include "cuda/base/device_limits.hpp"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/base/look_back.cuh"
 #include "cuda/base/shared_access.cuh"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/base/kept.cuh"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/base/shared_access.cuh"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_blocks.cuh"

@@ -7,11 +7,10 @@
 #include <cuda_pipeline.h>
 
 #include <cstddef>
-#include <utility>
 
 #include "codec/arith/tune.hpp"
 #include "codec/encode/symbol_histogram.hpp"
-#include "cuda/base/kept.cuh"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/base/launch.hpp"
 #include "cuda/encode/code_items.cuh"
 #include "cuda/encode/tile_blocks.cuh"

@@ -7,7 +7,7 @@
 
 #include "codec/arith/host_device.hpp"
 #include "codec/syntax/scan_layout.hpp"
-#include "cuda/base/pair_cycle.hpp"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/encode/tuning.hpp"
 
 namespace zerorun {

@@ -160,16 +160,18 @@ struct RgbSource {
 
 /// Planar, semi-planar and packed YCbCr; without chroma planes grey.
 struct YccSource {
-  const std::uint8_t *y_data, *cb_data, *cr_data;  // cb_data is null for grey
-  std::int64_t y_stride, cb_stride, cr_stride;
-  int y_step, step, shift_x, shift_y;
+  const std::uint8_t* data[3];
+  std::int64_t stride[3];
+  int step[3], shift_x, shift_y;
 
+  __device__ std::uint8_t sample(int c, int x, int y) const {
+    return data[c][y * stride[c] + std::int64_t{x} * step[c]];
+  }
   __device__ Ycc pixel(int x, int y) const {
-    const std::uint8_t value = y_data[y * y_stride + std::int64_t{x} * y_step];
-    if (cb_data == nullptr) return {value, 128, 128};
-    const std::int64_t column = std::int64_t{x >> shift_x} * step;
-    const std::int64_t row = y >> shift_y;
-    return {value, cb_data[row * cb_stride + column], cr_data[row * cr_stride + column]};
+    const std::uint8_t luma = sample(0, x, y);
+    if (data[1] == nullptr) return {luma, 128, 128};
+    const int column = x >> shift_x, row = y >> shift_y;
+    return {luma, sample(1, column, row), sample(2, column, row)};
   }
 };
 
@@ -400,22 +402,18 @@ Status launch_wide(WideKernel wide, const ColorSubsampleArgs& a,
 
 /// Without chroma if the stream has none.
 YccSource ycc_source(const ConstFrameView& frame, bool with_chroma) {
-  const LumaAccess luma = luma_access(frame.format);
   YccSource source{};
-  source.y_data = frame.data[0] + luma.offset;
-  source.y_stride = frame.stride_bytes[0];
-  source.y_step = luma.step;
-  if (frame.format == PixelFormat::gray8 || !with_chroma) return source;
-  const ChromaAccess chroma = chroma_access(frame.format);
-  const auto cb = static_cast<std::size_t>(chroma.cb_plane);
-  const auto cr = static_cast<std::size_t>(chroma.cr_plane);
-  source.cb_data = frame.data[cb] + chroma.cb_offset;
-  source.cr_data = frame.data[cr] + chroma.cr_offset;
-  source.cb_stride = frame.stride_bytes[cb];
-  source.cr_stride = frame.stride_bytes[cr];
-  source.step = chroma.step;
-  source.shift_x = chroma.shift_x;
-  source.shift_y = chroma.shift_y;
+  const bool is_grey = frame.format == PixelFormat::gray8 || !with_chroma;
+  for (int c = 0; c < (is_grey ? 1 : 3); ++c) {
+    const ComponentLayout at = component_layout(frame.format, c, frame.width, frame.height);
+    const auto p = static_cast<std::size_t>(at.plane);
+    source.data[c] = frame.data[p] + at.offset;
+    source.stride[c] = frame.stride_bytes[p];
+    source.step[c] = at.step;
+  }
+  if (is_grey) return source;
+  source.shift_x = chroma_access(frame.format).shift_x;
+  source.shift_y = chroma_access(frame.format).shift_y;
   return source;
 }
 
@@ -447,47 +445,63 @@ Status run(const ColorSubsampleArgs& a, cudaStream_t stream) {
 
 constexpr unsigned kFitThreads = 256;
 
-/// Four samples of a row by each thread. blockIdx.y: frame and component.
+/// The sums of three samples of a column with the weights 1, 6, 1, of four columns: two in the
+/// halves of a word each.
+struct ColumnSums {
+  std::uint32_t even, odd;  // columns 0 and 2, 1 and 3
+
+  __device__ static ColumnSums of(std::uint32_t above, std::uint32_t own, std::uint32_t below) {
+    constexpr std::uint32_t kEven = 0x00FF00FF;
+    return {(above & kEven) + 6 * (own & kEven) + (below & kEven),
+            (above >> 8 & kEven) + 6 * (own >> 8 & kEven) + (below >> 8 & kEven)};
+  }
+};
+
+/// fitted_chroma() of two samples in the halves of a word. What is limited has 2^14 more, so that
+/// no half borrows from the other one.
+__device__ std::uint32_t fit_two(std::uint32_t samples, std::uint32_t sums) {
+  const std::uint32_t fitted = (samples << 7) + 0x40204020 - sums;
+  return __vminu2(__vmaxu2(fitted, 0x40004000), 0x7FFF7FFF) >> 6 & 0x00FF00FF;
+}
+__device__ std::uint32_t fit_four(std::uint32_t own, std::uint32_t before, const ColumnSums& s,
+                                  std::uint32_t behind) {
+  const std::uint32_t even = 6 * s.even + s.odd + (s.odd << 16 | before);
+  const std::uint32_t odd = 6 * s.odd + s.even + (s.even >> 16 | behind << 16);
+  return fit_two(own & 0x00FF00FF, even) | fit_two(own >> 8 & 0x00FF00FF, odd) << 8;
+}
+
+/// Eight samples of a row by each thread. blockIdx.y: frame and component.
 __global__ void __launch_bounds__(kFitThreads)
     fit_chroma_kernel(const __grid_constant__ FitChromaArgs a) {
   const std::int64_t frame = std::int64_t{blockIdx.y / 2} * a.step;
   const std::uint8_t* const from = a.from[blockIdx.y % 2] + frame;
-  std::uint8_t* const to = a.to[blockIdx.y % 2] + frame;
-  const std::int32_t words = a.width / 4;
+  auto* const to = reinterpret_cast<uint2*>(a.to[blockIdx.y % 2] + frame);
+  const std::int32_t parts = a.width / 8;
   wait_for_previous_kernel();
-  for (std::int64_t i = grid_thread(); i < std::int64_t{words} * a.height; i += grid_threads()) {
-    const auto y = static_cast<std::int32_t>(i / words);
-    const std::int32_t x = static_cast<std::int32_t>(i % words) * 4;
-    std::int32_t sums[6] = {};  // of columns, from the one before the word to the one behind it
-    std::uint32_t own = 0;
-#pragma unroll
-    for (int r = -1; r <= 1; ++r) {
-      const std::uint8_t* const row =
-          from + std::int64_t{min(max(y + r, 0), a.height - 1)} * a.width;
-      const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(row + x);
-      const std::int32_t weight = r == 0 ? 6 : 1;
-      if (r == 0) own = word;
-      sums[0] += weight * row[max(x - 1, 0)];
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-        sums[1 + k] += weight * static_cast<std::int32_t>(word >> 8 * k & 0xFF);
-      sums[5] += weight * row[min(x + 4, a.width - 1)];
-    }
-    std::uint32_t fitted = 0;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const auto c = static_cast<std::int32_t>(own >> 8 * k & 0xFF);
-      fitted |= std::uint32_t{fitted_chroma(c, sums[k] + 6 * sums[k + 1] + sums[k + 2])} << 8 * k;
-    }
-    reinterpret_cast<std::uint32_t*>(to)[i] = fitted;
+  for (std::int64_t i = grid_thread(); i < std::int64_t{parts} * a.height; i += grid_threads()) {
+    const auto y = static_cast<std::int32_t>(i / parts);
+    const std::int32_t x = static_cast<std::int32_t>(i % parts) * 8;
+    const auto row = [&](int at) {
+      return from + std::int64_t{min(max(at, 0), a.height - 1)} * a.width;
+    };
+    const std::uint8_t *const above = row(y - 1), *const own = row(y), *const below = row(y + 1);
+    const auto sum_at = [&](int at) { return above[at] + 6u * own[at] + below[at]; };
+    const auto eight_of = [&](const std::uint8_t* in) {
+      return *reinterpret_cast<const uint2*>(in + x);
+    };
+    const uint2 upper = eight_of(above), middle = eight_of(own), lower = eight_of(below);
+    const ColumnSums left = ColumnSums::of(upper.x, middle.x, lower.x);
+    const ColumnSums right = ColumnSums::of(upper.y, middle.y, lower.y);
+    to[i] = {fit_four(middle.x, sum_at(max(x - 1, 0)), left, right.even & 0xFFFF),
+             fit_four(middle.y, left.odd >> 16, right, sum_at(min(x + 8, a.width - 1)))};
   }
 }
 
 }  // namespace
 
 Status fit_chroma(const FitChromaArgs& args, cudaStream_t stream) {
-  const std::int64_t words = std::int64_t{args.width} / 4 * args.height;
-  const LaunchShape shape{grid_size(words, kFitThreads), kFitThreads, 0, 2 * args.frames};
+  const std::int64_t parts = std::int64_t{args.width} / 8 * args.height;
+  const LaunchShape shape{grid_size(parts, kFitThreads), kFitThreads, 0, 2 * args.frames};
   return ZR_CUDA_STATUS(launch_behind(fit_chroma_kernel, shape, stream, args));
 }
 

@@ -7,7 +7,7 @@
 
 #include "codec/arith/host_device.hpp"
 #include "codec/decode/block_decoder.hpp"
-#include "cuda/base/pair_cycle.hpp"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/stages/huffman_decode.cuh"
 
 namespace zerorun {

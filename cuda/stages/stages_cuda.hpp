@@ -34,7 +34,7 @@ Status color_subsample_frames(const ColorSubsampleArgs& args,
                               std::span<const ConstFrameView> frames, const PlaneOffsets& step,
                               cudaStream_t stream);
 
-/// Planes of both chroma components of frames, in device memory. 4 divides addresses and widths.
+/// Planes of both chroma components of frames, in device memory. 8 divides addresses and widths.
 struct FitChromaArgs {
   const std::uint8_t* from[2];
   std::uint8_t* to[2];

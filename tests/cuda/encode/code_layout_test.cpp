@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 
-#include "cuda/base/pair_cycle.hpp"
+#include "cuda/base/kernel_numbers.hpp"
 #include "cuda/encode/code_table.hpp"
 #include "cuda/encode/tile_grid.hpp"
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/faults/failing_memory.hpp"
+#include "tests/support/jpeg_segments.hpp"
 #include "tests/support/resources.hpp"
 #include "tests/support/test_frame.hpp"
 #include "zerorun/async.hpp"
@@ -94,8 +95,6 @@ void fail_every_allocation(const std::string& name, const std::function<Outcome(
 void fail_every_allocation(const std::string& name, const std::function<Outcome()>& scenario) {
   for (const bool lasting : {false, true}) fail_every_allocation(name, scenario, lasting);
 }
-
-using Bytes = std::vector<std::byte>;
 
 template <typename T>
 std::uint64_t digest_of(const std::vector<T>& values, std::uint64_t from = 1) {

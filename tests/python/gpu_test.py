@@ -5,6 +5,7 @@ import glob
 import multiprocessing
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -324,6 +325,10 @@ def test_memory_of_batches_is_bounded_and_released():
     device_after, host_after = used_memory()
     assert device_after - device <= 4 * (128 << 20) and host_after - host <= 4 * (96 << 20)
     zerorun.release_memory()
+    for _ in range(300):  # another program may use the GPU for a while
+        if used_memory()[0] - released < 8 << 20:
+            break
+        time.sleep(0.2)
     assert used_memory()[0] - released < 8 << 20
     assert zerorun.encode_batch(tensors) == wanted
 

@@ -49,9 +49,9 @@ ZR_HD Ycc rgb_to_ycc(std::int32_t r, std::int32_t g, std::int32_t b, Carry& carr
 /// has what it saves.
 inline constexpr int kShapedPixels = 4;
 
-/// Of the first of four pixels; alternating, so that flat areas get no columns. Or of any pixel
-/// that is rounded for itself: Cb and Cr get "half - 1", so that 255 is the largest result (libjpeg
-/// jccolor.c).
+/// The carry of the first of four pixels. Rows alternate, so that flat areas get no columns.
+/// Without noise shaping it is that of every pixel: Cb and Cr get "half - 1", so that 255 is the
+/// largest result (libjpeg jccolor.c).
 ZR_HD constexpr Carry first_carry(int row, bool shapes_noise) {
   const std::int32_t shaped = (row % 2 == 0 ? 1 : 3) << (kColorBits - 2);
   return shapes_noise ? Carry{shaped, shaped, shaped}

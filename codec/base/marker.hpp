@@ -1,4 +1,4 @@
-// Marker codes (T.81 Table B.1), without the leading FF, and where there is none.
+// Marker codes (T.81 Table B.1), without the leading FF; data in which there is no marker but RSTm.
 // SPDX-License-Identifier: MIT
 #pragma once
 

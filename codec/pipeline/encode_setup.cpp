@@ -149,9 +149,7 @@ struct Weights {
 /// Half the worth at 2^16.5.
 constexpr Masking kWideMasking{92682, 0};
 
-// For all samplings but 4:2:0, and for 4:2:0. GPU encoders keep rules as long as weight, flags and
-// tables are the same (same_tables() of cuda/encode/frame_encoder.cpp), so where chroma's bits
-// differ the weights do too.
+// For all samplings but 4:2:0, and for 4:2:0.
 
 /// 19, 25 and 35 bits save 14.2, 14.3 and 13.9 % of text at equal SSIMULACRA2.
 constexpr Weights kText[2] = {{27 * 256, 12, kWideMasking}, {26 * 256, 13, kWideMasking}};
@@ -162,11 +160,11 @@ constexpr Weights kPsnr{9 * 256, 16, {}};
 /// quality 50, 80 and 92). One zone up to one step, with kWideMasking: 14.3, 9.2, 2.9 and -2.9.
 constexpr Masking kOnePassMasking{1 << 13, 7};
 constexpr Weights kPhoto[2] = {{19 * 256, 12, kOnePassMasking}, {18 * 256, 13, kOnePassMasking}};
-/// Photos by rate: texture hides errors from a lower energy on, and up to a limit; chroma is kept
-/// more, which metrics of luma alone count as a loss. 17.2, 13.9, 5.7 and -0.8 % saved by the same
-/// metrics (the 11 photos of tests/rd/README.md); with kWideMasking 16.0, 16.1, 4.9 and -2.3.
+/// Photos by rate: texture hides errors from a lower energy on, and up to a limit. Chroma counts
+/// fewer bits, as far as both judges gain by it (tests/rd/README.md).
 constexpr Masking kLimitedMasking{1 << 13, 5};
-constexpr Weights kBestPhoto[2] = {{24 * 256, 10, kLimitedMasking}, {25 * 256, 9, kLimitedMasking}};
+constexpr Weights kBestPhoto[2] = {{26 * 256, 15, kLimitedMasking},
+                                   {27 * 256, 11, kLimitedMasking}};
 /// For Tune::exact with thrift: magnitudes just above one half become 0 instead of 1, and each step
 /// of thrift adds larger ones.
 constexpr ThriftWeights kExactWeights{{1u << 20, 8000, 4000, 2000, 1000}};
@@ -177,11 +175,11 @@ Weights weights_of(Tune tune, Effort effort, bool is_420) {
   return effort == Effort::best ? kBestPhoto[is_420] : kPhoto[is_420];
 }
 
-/// Bits of AC symbols with their appended bits, by the codes of T.81 K.3, times `scale` 16ths. They
-/// serve for optimal tables too: those are known only after the decisions.
-void fill_bits(int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
+/// Bits of AC symbols with their appended bits, times `scale` 16ths. They serve for all codes,
+/// since optimal ones are known only after the decisions.
+void fill_bits(const HuffmanSpec& spec, int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
   HuffmanEncodeTables codes;
-  fill_encode_table(standard_huffman_spec(2 + table), table, codes);
+  fill_encode_table(spec, table, codes);
   for (std::uint32_t symbol = 0; symbol < 256; ++symbol) {
     const std::uint32_t length = codes.bits[table][symbol];
     const std::uint32_t all = (length == 0 ? kMaxCodeBits : length) + (symbol & 15);
@@ -217,10 +215,13 @@ TuneRules make_tune_rules(const EncodeParams& params, bool is_420,
   rules.by_rate = !is_exact && params.effort == Effort::best;
   rules.overshoots = params.tune == Tune::text;
   rules.gathers = params.tune == Tune::photo && !rules.by_rate;
+  const auto& codes = trained_huffman_specs(params.tune, is_420,
+                                            (params.tune == Tune::text ? 90 : 50) * kQualityUnit);
   for (std::size_t t = 0; t < 2; ++t) {
     for (int k = 0; k < kBlockSize; ++k)
       set_step(rules.table[t], k, quant[t][kNaturalOfZigzag[static_cast<std::size_t>(k)]]);
-    fill_bits(static_cast<int>(t), t == 0 ? 16 : weights.chroma_bits, rules.table[t].bits);
+    fill_bits(codes[2 + t], static_cast<int>(t), t == 0 ? 16 : weights.chroma_bits,
+              rules.table[t].bits);
     set_least_step(rules.table[t], rules.overshoots,
                    *std::min_element(quant[t].begin(), quant[t].end()));
   }

@@ -27,10 +27,12 @@ TuneRules rules_of(Tune tune, Effort effort, int quality) {
                          named_quant_tables(resolve_tables(params), Subsampling::s420, quality));
 }
 
-/// Bits of each AC symbol by T.81 C.2, from the lengths of Annex K; those of chroma
-/// times 9/16 in photos and 13/16 in texts.
+/// Bits of each AC symbol by T.81 C.2, from the lengths of the codes that were trained for quality
+/// 90 of texts and up to 60 of others; those of chroma times 11/16 in photos and 13/16 in texts.
 std::vector<int> symbol_bits(int table, Tune tune) {
-  const HuffmanSpec& spec = standard_huffman_spec(2 + table);
+  const int quality = tune == Tune::text ? 90 : 60;
+  const HuffmanSpec& spec =
+      trained_huffman_specs(tune, true, 16 * quality)[static_cast<std::size_t>(2 + table)];
   std::vector<int> bits(256, 16);
   std::size_t at = 0;
   for (std::size_t length = 1; length <= 16; ++length)
@@ -39,7 +41,7 @@ std::vector<int> symbol_bits(int table, Tune tune) {
     bits[symbol] += static_cast<int>(symbol % 16);
   if (table == 1 && tune != Tune::psnr)
     for (int& n : bits)
-      n = static_cast<int>(std::floor(n * (tune == Tune::photo ? 0.5625 : 0.8125) + 0.5));
+      n = static_cast<int>(std::floor(n * (tune == Tune::photo ? 0.6875 : 0.8125) + 0.5));
   return bits;
 }
 

@@ -117,6 +117,12 @@ class BenchRun {
   }
 
   Exit run() {
+    if (options_.start_alone) {
+      if (start_alone == nullptr || selection_.cuda.empty()) fail(Exit::device, "no GPU to start");
+      if (const Status status = start_alone(selection_.cuda.front()); !status)
+        fail(Exit::device, status.message());
+      return Exit::done;
+    }
     if (options_.primitives && selection_.cuda.empty()) {
       const auto cuda = resolve_backend(Backend::cuda);
       fail(Exit::device, cuda ? "--primitives are measured on a GPU; add --device cuda"

@@ -38,6 +38,7 @@ struct Options {
   std::int64_t target_size = 0;       ///< bytes of each stream; 0: --quality counts
   bool is_decoding_left_out = false;  ///< for target_size
   bool files = false;
+  bool start_alone = false;  ///< of the children of --files: nothing but the start of CUDA
   bool energy = false;
   std::string folder;  ///< for the results of --files
   Words devices;

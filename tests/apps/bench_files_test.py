@@ -82,6 +82,7 @@ class BenchFilesTest(ProgramTest):
             self.assertEqual(list(self.work.iterdir()), [])
         done = self.zerorun("bench", "--files", "--folder", "no", "--device", "cpu", code=4)
         self.assert_sentence(done, "no folder can be made there")
+        self.assert_sentence(self.zerorun("bench", "--start-alone", "--device", "cpu", code=5), "no GPU to start")
 
     def test_an_interruption_removes_the_folder(self):
         y4m = make_y4m("in.y4m", 96, 64, 6)

@@ -245,6 +245,7 @@ class FilesRun {
 
   void run() {
     make_stream();
+    for (const int index : setting_.selection.cuda) measure_start(index);
     for (const Way& way : our_ways()) measure(way);
     if (setting_.selection.no_peers) return;
     const double bytes = static_cast<double>(input_files(setting_.folder.path(kStream)).bytes);
@@ -311,7 +312,28 @@ class FilesRun {
     return ways;
   }
 
-  void measure(const Way& way) {
+  /// A process that codes one frame, and one that starts CUDA and does nothing else.
+  void measure_start(int index) {
+    FilesSetting one = setting_;
+    one.frames = 1;
+    const std::string device = fmt::format("cuda:{}", index);
+    Way way, alone;
+    way.device = alone.device = device;
+    way.path = alone.path = "start";
+    alone.coder = "floor";
+    way.words = what_.encodes()
+                    ? command("encode", setting_.input, "null:", device, 1)
+                    : command("decode", setting_.folder.path(kStream), "null:", device, 1);
+    way.words.insert(way.words.end(), {"--frames", "1"});
+    alone.words = {this_program(), "bench", "--start-alone", "--device", device};
+    Row row = row_of(way), floor = row_of(alone);
+    if (!is_wanted(row.id()) || !time(one, alone, floor) || !time(one, way, row)) return;
+    raise(summarise(floor.microseconds).median, floor.path, *row.whole);
+    result_.rows.push_back(std::move(floor));
+    result_.rows.push_back(std::move(row));
+  }
+
+  static Row row_of(const Way& way) {
     Row row;
     row.coder = way.coder;
     row.device = way.device;
@@ -319,11 +341,21 @@ class FilesRun {
     row.mode = Mode::whole;
     row.at_once = way.threads;
     row.unit = "threads";
-    if (!is_wanted(row.id())) return;
+    return row;
+  }
+
+  /// False if it did not work: a note says why.
+  bool time(const FilesSetting& setting, const Way& way, Row& row) {
     result_.has_wanted_rows = true;
     tell(row.id());
-    if (Status status = run_way(setting_, way, row); !status)
-      return result_.notes.push_back(row.id() + ": " + status.message());
+    const Status status = run_way(setting, way, row);
+    if (!status) result_.notes.push_back(row.id() + ": " + status.message());
+    return status.is_ok();
+  }
+
+  void measure(const Way& way) {
+    Row row = row_of(way);
+    if (!is_wanted(row.id()) || !time(setting_, way, row)) return;
     row.input_bytes = static_cast<double>(read_work().bytes) / static_cast<double>(setting_.frames);
     row.command =
         result_.command.substr(0, result_.command.find(" --only ")) + " --only '" + row.id() + "'";

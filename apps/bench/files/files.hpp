@@ -80,6 +80,9 @@ Result<double> time_writing(const std::string& folder, Layout layout, std::int64
 /// Seconds to copy `frames` pieces of `bytes` bytes from the device to pinned memory.
 [[gnu::weak]] Result<double> time_download(int device, std::int64_t frames, std::size_t bytes);
 
+/// What every process on a GPU waits for: CUDA, a stream, 100 MB of pinned and of device memory.
+[[gnu::weak]] Status start_alone(int device);
+
 /// The pieces of ReadWork, shared out to threads.
 struct Piece {
   int file = -1;  ///< descriptor

@@ -117,6 +117,8 @@ Result<double> time_reading_to_device(const ReadWork& work, int device) {
   return time_lanes(device, open.largest(), open.pieces().size(), copy_piece);
 }
 
+Status start_alone(int device) { return Lane().open(device, 100'000'000); }
+
 Result<double> time_download(int device, std::int64_t frames, std::size_t bytes) {
   return time_lanes(device, bytes, static_cast<std::size_t>(frames),
                     [bytes](const Lane& lane, std::size_t) { return lane.copy(bytes, false); });

@@ -84,12 +84,12 @@ class FrameCommand {
   /// of a lane's coder. Several frames at a time keep all cores busy; a single frame is spread over
   /// them.
   template <typename Params>
-  void choose_lanes(const io::SourceInfo& info, bool reads_planes, Params& params) {
+  void choose_lanes(const io::SourceInfo& info, bool copies_alone, Params& params) {
     device_set_.emplace(coder_devices(backend_, options_.device));
     params.backend = device_set_->count() > 1 ? backend_ : device_->for_coders();
     params.device = options_.device.index;
     const bool is_single = info.frame_count == 1 || is_single_image(output_);
-    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, reads_planes);
+    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, copies_alone);
     params.threads = is_single ? options_.device.threads : 1;
   }
 
@@ -199,6 +199,12 @@ class FrameCommand {
     }
   }
 
+  bool compresses_output() const {
+    const std::string kind = io::format_of(output_);
+    return !io::is_measuring_output(output_) &&
+           (kind == "png" || kind == "tif" || kind == "tiff" || kind == "webp");
+  }
+
   io::Location output_;
   std::optional<DeviceStart> device_;
   Backend backend_ = Backend::cpu;
@@ -220,11 +226,6 @@ class FrameCommand {
   bool decodes_input(const io::SourceInfo& info) const {
     if (info.codec == "rawvideo" || info.container == "y4m" || info.codec == "pnm") return false;
     return summary_.verb == "encode" || !info.is_jpeg;
-  }
-  bool compresses_output() const {
-    const std::string kind = io::format_of(output_);
-    return !io::is_measuring_output(output_) &&
-           (kind == "png" || kind == "tif" || kind == "tiff" || kind == "webp");
   }
   StepWords step_words(const io::SourceInfo& info) const {
     const auto upper = [](std::string word) {

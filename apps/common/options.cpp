@@ -21,11 +21,14 @@
 namespace zerorun::app {
 namespace {
 
-/// Lanes for a GPU. Where rows have to be taken apart (PPM), every processor helps. Planes are only
-/// read, so the kernel's copying needs processors, too: 2,400 frames of 3848x2168 from a y4m file
-/// in memory to null: take 1.72, 1.54, 1.41, 1.36 and 1.42 s with 8, 10, 12, 14 and 16 lanes on 16
-/// cores (H200, 2026-11-28), 600 frames 0.67, 0.62, 0.65, 0.65 and 0.66 s. Into one .mjpeg file all
-/// take the same, because a file takes one write at a time. Each lane costs 5 ms at the start.
+/// Lanes for a GPU. Where rows have to be taken apart (reading PPM) or samples are compressed
+/// (PNG), every processor helps. What is only copied needs some for the kernel's copying, too:
+/// 2,400 frames of 3848x2168 from a y4m file in memory to null: take 1.72, 1.54, 1.41, 1.36
+/// and 1.42 s with 8, 10, 12, 14 and 16 lanes on 16 cores (H200, 2026-11-28), 600 frames 0.67,
+/// 0.62, 0.65, 0.65 and 0.66 s. Into one .mjpeg file all take the same, because a file takes one
+/// write at a time. 1,200 frames of 4K from Motion JPEG to null: take 0.80, 0.82 and 0.91 s with 8,
+/// 12 and 16 lanes, 600 frames to PPM files 1.72, 1.39 and 1.49 s. Each lane costs 5 ms at the
+/// start.
 constexpr int kMinGpuLanes = 4, kMaxGpuLanes = 16;
 
 /// For all coders of the program, those of JPEG input and --verify too: they are made with `best`.
@@ -109,12 +112,12 @@ int worker_count(const DeviceOptions& device, Backend backend) noexcept {
   return device.threads > 0 ? device.threads : usable_processors();
 }
 
-int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept {
+int lane_count(const DeviceOptions& device, Backend backend, bool copies_alone) noexcept {
   const int threads = device.threads > 0 ? device.threads : usable_processors();
   if (backend != Backend::cuda) return threads;
   const int devices = device.device_count();
   if (device.threads > 0) return std::max(threads, devices);
-  const int wanted = reads_planes ? threads * 3 / 4 : threads;
+  const int wanted = copies_alone ? threads * 3 / 4 : threads;
   return std::clamp(wanted, kMinGpuLanes * devices, kMaxGpuLanes * devices);
 }
 

@@ -37,9 +37,9 @@ void add_threads_option(CLI::App& app, int& threads);
 int worker_count(const DeviceOptions& device, Backend backend) noexcept;
 
 /// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
-/// each GPU enough that loading, the bus and the kernels overlap, which takes fewer where frames
-/// only have to be read (`reads_planes`).
-int lane_count(const DeviceOptions& device, Backend backend, bool reads_planes) noexcept;
+/// each GPU enough that loading, the bus and the kernels overlap, which takes fewer where lanes
+/// only copy (`copies_alone`).
+int lane_count(const DeviceOptions& device, Backend backend, bool copies_alone) noexcept;
 
 /// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
 void find_all_devices(DeviceOptions& device);

@@ -444,7 +444,7 @@ class DecodeRun : FrameCommand {
   }
 
   void make_decoders() {
-    choose_lanes(feed_->info(), false, params_);
+    choose_lanes(feed_->info(), !compresses_output(), params_);
     if (!feed_->has_packets()) return;
     params_.upsampling = options_.upsampling;
     params_.strict = options_.strict;

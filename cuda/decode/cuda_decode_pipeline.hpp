@@ -127,9 +127,9 @@ class CudaDecodePipeline : public DecodePipeline {
                               const DecodeChoices& choices = default_decode_choices())
       : threads_(threads),
         choices_(choices),
-        clock_(device),
         cpu_(threads),
         device_(device),
+        clock_(device),
         image_(threads) {}
   Status create();
 
@@ -170,7 +170,6 @@ class CudaDecodePipeline : public DecodePipeline {
 
   const int threads_;
   const DecodeChoices choices_;
-  SpanClock clock_;  ///< of host frames
   bool is_observed_ = false;
   const std::uint8_t* device_jpeg_ = nullptr;         ///< of the image
   const std::function<void()>* meanwhile_ = nullptr;  ///< of the image; null once it was called
@@ -186,6 +185,7 @@ class CudaDecodePipeline : public DecodePipeline {
                                       const ScanDecoder::Behind& recode);
 
   const int device_;
+  SpanClock clock_;  ///< of host frames
   ScanDecoder scans_;
   StepProbe probe_;
   ScanUpload upload_;

@@ -160,13 +160,11 @@ using namespace cuda_encode;
 
 /// Whether the encoder's kernels code scans of this layout.
 bool is_encoders(const ScanLayout& layout, ColorModel color) {
-  const auto is_luma = [](const ScanLayout::Component& c) { return c.h <= 2 && c.v <= 2; };
-  const auto is_chroma = [](const ScanLayout::Component& c) { return c.h == 1 && c.v == 1; };
-  const auto& component = layout.component;
-  return layout.components == 1
-             ? is_chroma(component[0])
-             : layout.components == 3 && color == ColorModel::ycbcr && is_luma(component[0]) &&
-                   is_chroma(component[1]) && is_chroma(component[2]);
+  const auto& c = layout.component;
+  const auto is_single = [&c](int i) { return c[i].h == 1 && c[i].v == 1; };
+  return layout.components == 1 ? is_single(0)
+                                : layout.components == 3 && color == ColorModel::ycbcr &&
+                                      c[0].h <= 2 && c[0].v <= 2 && is_single(1) && is_single(2);
 }
 
 class ScanRecoder final : public CudaDecodePipeline {
@@ -185,9 +183,12 @@ class ScanRecoder final : public CudaDecodePipeline {
       return false;
     const DeviceGuard guard(device_);
     ZR_TRY(guard.status());
+    clock_.restart();
     auto done = recode(scan, data);
     if (!done) (void)image_.wait();  // the memory is in use until then
     if (!done || !*done) return done;
+    ZR_TRY(announce(probe_, ""));
+    ZR_TRY(clock_.collect(image_.stream()));
     out.bytes = {stream_.data(), static_cast<std::size_t>(report_.data()->size)};
     std::copy_n(report_.data()->specs, kEncodeTables, out.specs.begin());
     return true;

@@ -1,8 +1,10 @@
 // zerorundec: image/jpeg to raw video, on one device or with images in flight on several.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 #include <gst/base/gstadapter.h>
 #include <gst/video/gstvideodecoder.h>
 
+#include "codec/base/marker.hpp"
 #include "codec/base/try.hpp"
 #include "io/gstreamer/element.hpp"
 #include "io/gstreamer/video_formats.hpp"
@@ -26,28 +29,27 @@ GST_DEBUG_CATEGORY_STATIC(zerorundec_debug);
 namespace zerorun::gst {
 namespace {
 
-constexpr guint kSoi = 0xD8, kEoi = 0xD9, kTem = 0x01, kRst0 = 0xD0, kRst7 = 0xD7;
-
-/// Markers without a length (T.81 table B.1); 00 is a stuffed byte, FF a fill byte.
-bool stands_alone(guint marker) noexcept {
-  return marker == 0 || marker == kTem || (marker >= kRst0 && marker <= kRst7);
-}
-
-guint byte_at(GstAdapter* adapter, gsize offset) {
-  guint8 byte = 0;
-  gst_adapter_copy(adapter, &byte, offset, 1);
-  return byte;
+/// Skips entropy-coded data up to a block that may have a marker, or hardly before the end.
+gsize behind_coded(GstAdapter* adapter, gsize from, gsize available) {
+  for (std::array<std::byte, 64 * kCodedBlock> copy;;) {
+    const gsize count = std::min(copy.size(), available - from);
+    gst_adapter_copy(adapter, copy.data(), from, count);
+    const gsize coded = coded_bytes(std::span(copy).first(count));
+    from += coded;
+    if (count - coded > kCodedBlock || count < copy.size()) return from;
+  }
 }
 
 /// Offset of the next `FF xx` at or after `from`; -1 if there is none.
-gssize find_marker(GstAdapter* adapter, gsize from, gsize available, guint& marker) {
+gssize find_marker(GstAdapter* adapter, gsize from, gsize available, std::uint8_t& code) {
   // The scan matches windows of four bytes; with FF as the third one it finds a marker at the end.
   constexpr gsize kBefore = 2;
+  from = behind_coded(adapter, from, available);
   if (from < kBefore || available < from + 2) return -1;
   guint32 window = 0;
   const gssize at = gst_adapter_masked_scan_uint32_peek(
       adapter, 0x0000FF00, 0x0000FF00, from - kBefore, available - (from - kBefore), &window);
-  marker = window & 0xFF;
+  code = window & 0xFF;
   return at < 0 ? -1 : at + static_cast<gssize>(kBefore);
 }
 
@@ -88,26 +90,27 @@ JpegBoundary::Answer JpegBoundary::next(GstAdapter* adapter) {
     position_ = 2;
   }
   while (position_ < available) {
-    guint marker = 0;
-    const gssize at = find_marker(adapter, position_, available, marker);
+    std::uint8_t code = 0;
+    const gssize at = find_marker(adapter, position_, available, code);
     if (at < 0) {
       position_ = std::max(position_, available - 1);  // the last byte may be the FF of a marker
       return {};
     }
     const auto offset = static_cast<gsize>(at);
-    if (marker == 0xFF) {
+    if (code == 0xFF) {  // a fill byte
       position_ = offset + 1;
-    } else if (marker == kEoi) {
+    } else if (code == marker::kEoi) {
       return done(Found::image, offset + 2);
-    } else if (marker == kSoi) {
+    } else if (code == marker::kSoi) {
       return done(Found::image, offset);
-    } else if (stands_alone(marker)) {
+    } else if (code == 0 || code == marker::kTem || marker::is_rst(code)) {
       position_ = offset + 2;
     } else {
       position_ = offset;
       if (available < offset + 4) return {};
-      const gsize length = byte_at(adapter, offset + 2) << 8 | byte_at(adapter, offset + 3);
-      position_ = offset + 2 + std::max<gsize>(length, 2);
+      guint8 length[2];
+      gst_adapter_copy(adapter, length, offset + 2, 2);
+      position_ = offset + 2 + std::max<gsize>(2, gsize{length[0]} << 8 | length[1]);
     }
   }
   return {};

@@ -42,7 +42,9 @@ Buffer buffer_of(const void* data, std::size_t bytes) {
   return {gst_buffer_new_memdup(data, bytes), gst_buffer_unref};
 }
 
-/// A frame of `count` that go in one after another; each comes out as `bytes` bytes.
+constexpr int kInFlight = 8;  // as a queue would have
+
+/// A frame of `count`; each comes out as `bytes` bytes.
 double element_us(const std::string& launch, const std::string& caps, const Buffer& in, int count,
                   std::size_t bytes) {
   const std::unique_ptr<GstHarness, decltype(&gst_harness_teardown)> harness(
@@ -50,10 +52,12 @@ double element_us(const std::string& launch, const std::string& caps, const Buff
   gst_harness_set_src_caps_str(harness.get(), caps.c_str());
   return median_of([&] {
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i) gst_harness_push(harness.get(), gst_buffer_copy(in.get()));
-    for (int i = 0; i < count; ++i) {
+    for (int pushed = 0, pulled = 0; pulled < count;) {
+      for (; pushed < count && pushed - pulled < kInFlight; ++pushed)
+        gst_harness_push(harness.get(), gst_buffer_copy(in.get()));
       const Buffer out(gst_harness_pull(harness.get()), gst_buffer_unref);
       if (!out || gst_buffer_get_size(out.get()) != bytes) check(Status(Errc::device_failure));
+      ++pulled;
     }
     return Us(std::chrono::steady_clock::now() - begin).count() / count;
   });

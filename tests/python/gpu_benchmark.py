@@ -68,8 +68,8 @@ def encoders(tensors):
     if nvimgcodec:
         encoder, parameters = nvimgcodec.Encoder(device_id=0), nv_parameters()
         images = [nvimgcodec.as_image(tensor) for tensor in tensors]
-        calls["nvImageCodec"] = (lambda: [encoder.encode(images[0], "jpeg", parameters)]) if one else (
-            lambda: encoder.encode(images, "jpeg", parameters))
+        calls["nvImageCodec"] = (lambda: [encoder.encode(images[0], "jpeg", params=parameters)]) if one else (
+            lambda: encoder.encode(images, "jpeg", params=parameters))
     return calls
 
 

@@ -29,22 +29,21 @@ GST_DEBUG_CATEGORY_STATIC(zerorundec_debug);
 namespace zerorun::gst {
 namespace {
 
-/// Skips entropy-coded data up to a block that may have a marker, or hardly before the end.
+/// Skips entropy-coded data, up to a block in which a marker may begin, or to the last blocks.
 gsize behind_coded(GstAdapter* adapter, gsize from, gsize available) {
-  for (std::array<std::byte, 64 * kCodedBlock> copy;;) {
-    const gsize count = std::min(copy.size(), available - from);
-    gst_adapter_copy(adapter, copy.data(), from, count);
-    const gsize coded = coded_bytes(std::span(copy).first(count));
-    from += coded;
-    if (count - coded > kCodedBlock || count < copy.size()) return from;
+  std::array<std::byte, 32 * kCodedBlock> copy;
+  gsize coded = copy.size();
+  for (; coded + kCodedBlock >= copy.size() && available - from >= copy.size(); from += coded) {
+    gst_adapter_copy(adapter, copy.data(), from, copy.size());
+    coded = coded_bytes(copy);
   }
+  return from;
 }
 
 /// Offset of the next `FF xx` at or after `from`; -1 if there is none.
 gssize find_marker(GstAdapter* adapter, gsize from, gsize available, std::uint8_t& code) {
   // The scan matches windows of four bytes; with FF as the third one it finds a marker at the end.
   constexpr gsize kBefore = 2;
-  from = behind_coded(adapter, from, available);
   if (from < kBefore || available < from + 2) return -1;
   guint32 window = 0;
   const gssize at = gst_adapter_masked_scan_uint32_peek(
@@ -53,8 +52,8 @@ gssize find_marker(GstAdapter* adapter, gsize from, gsize available, std::uint8_
   return at < 0 ? -1 : at + static_cast<gssize>(kBefore);
 }
 
-/// Looks at every byte once, however small the pieces. Skips marker segments by their length, so
-/// that a thumbnail in an APPn does not end the image.
+/// Looks at every byte once or twice, however small the pieces. Skips marker segments by their
+/// length, so that a thumbnail in an APPn does not end the image.
 class JpegBoundary {
  public:
   enum class Found { need_data, garbage, image };
@@ -89,7 +88,10 @@ JpegBoundary::Answer JpegBoundary::next(GstAdapter* adapter) {
     if (start > 0) return done(Found::garbage, static_cast<gsize>(start));
     position_ = 2;
   }
+  // Each copy walks over the adapter's buffers, so not every marker is followed by one.
+  bool may_be_coded = true;
   while (position_ < available) {
+    if (std::exchange(may_be_coded, false)) position_ = behind_coded(adapter, position_, available);
     std::uint8_t code = 0;
     const gssize at = find_marker(adapter, position_, available, code);
     if (at < 0) {
@@ -111,6 +113,7 @@ JpegBoundary::Answer JpegBoundary::next(GstAdapter* adapter) {
       guint8 length[2];
       gst_adapter_copy(adapter, length, offset + 2, 2);
       position_ = offset + 2 + std::max<gsize>(2, gsize{length[0]} << 8 | length[1]);
+      may_be_coded = code == marker::kSos;
     }
   }
   return {};

@@ -205,14 +205,14 @@ bool negotiate_output(GstVideoDecoder* decoder, const StreamInfo& stream,
                       GstVideoCodecState* input) {
   const GstVideoFormat format = choose_format(decoder, stream);
   if (is_announced(decoder, format, stream)) return true;
+  const auto given = input != nullptr ? input->info.colorimetry : GstVideoColorimetry{};
   GstVideoCodecState* output = gst_video_decoder_set_output_state(
       decoder, format, static_cast<guint>(stream.width), static_cast<guint>(stream.height), input);
   if (GST_VIDEO_INFO_IS_RGB(&output->info))
     output->info.chroma_site = GST_VIDEO_CHROMA_SITE_JPEG;
   else
-    set_jpeg_colorimetry(output->info, input->info.colorimetry.transfer,
-                         input->info.colorimetry.primaries);
-  if (!has_pixel_aspect(input)) {
+    set_jpeg_colorimetry(output->info, given.transfer, given.primaries);
+  if (input == nullptr || !has_pixel_aspect(input)) {
     output->info.par_n = stream.pixel_aspect_x;
     output->info.par_d = stream.pixel_aspect_y;
   }

@@ -174,6 +174,21 @@ TEST(GstDecoder, UnframedBytesAreCutIntoImages) {
   }
 }
 
+/// The search for the end goes by blocks of 256 bytes, and copies 8,192 at a time.
+TEST(GstDecoder, UnframedImagesMayHaveAnyLength) {
+  const Bytes jpeg = libjpeg_sample(48, 40, Subsampling::s420);
+  const Owned<GstHarness> harness = make_harness(kDecoder, kUnframed);
+  unsigned images = 0;
+  for (const std::size_t first : {std::size_t{0}, std::size_t{7600}, std::size_t{16000}})
+    for (std::size_t more = first; more < first + 800; ++more) {
+      Bytes longer(jpeg.begin(), jpeg.end() - 2);  // without EOI
+      longer.insert(longer.end(), more, std::byte{0x55});
+      longer.insert(longer.end(), jpeg.end() - 2, jpeg.end());
+      ASSERT_EQ(gst_harness_push(harness.get(), to_buffer(longer).release()), GST_FLOW_OK);
+      ASSERT_EQ(gst_harness_buffers_received(harness.get()), ++images) << more;
+    }
+}
+
 TEST(GstDecoder, AnImageThatIsCutShortIsShown) {
   const Bytes whole = libjpeg_sample(64, 64, Subsampling::s420);
   const Bytes part(whole.begin(), whole.end() - 300);

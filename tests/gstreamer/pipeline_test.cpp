@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/gstreamer/support.hpp"
+#include "tests/support/libjpeg_encode.hpp"
 
 namespace zerorun::test {
 namespace {
@@ -133,6 +134,20 @@ TEST(GstPipeline, AStopWhileDownstreamBlocksIsSafe) {
     EXPECT_TRUE(comes([&] { return statistic(encoder.get(), "frames") >= 2; })) << sink;
     ASSERT_TRUE(pipeline.set_state(GST_STATE_PAUSED)) << sink;
     ASSERT_TRUE(pipeline.set_state(GST_STATE_NULL)) << sink;
+  }
+}
+
+TEST(GstPipeline, BytesWithoutCapsAreDecoded) {
+  for (const Subsampling sampling : {Subsampling::s420, Subsampling::gray}) {
+    const Bytes jpeg = libjpeg_sample(48, 40, sampling);
+    const ScratchFile file(".jpg");
+    std::ofstream(file.name(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(jpeg.data()),
+               static_cast<std::streamsize>(jpeg.size()));
+    const auto wanted =
+        decode(jpeg, sampling == Subsampling::gray ? PixelFormat::gray8 : PixelFormat::yuv420p);
+    EXPECT_EQ(decoded("filesrc location=" + file.name() + " ! zerorundec device=cpu"),
+              std::string(wanted.begin(), wanted.end()));
   }
 }
 

@@ -2,7 +2,6 @@
 // beside it: microseconds a frame, medians. usage: ways_bench PHOTO.jpg [COUNT OF A BATCH]
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "codec/base/step_times.hpp"
+#include "tests/bench/timing.hpp"
 #include "tests/support/capi.hpp"
 #include "zerorun/cuda.hpp"
 #include "zerorun/zerorun.hpp"
@@ -21,14 +20,8 @@
 namespace zerorun {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Us = std::chrono::duration<double, std::micro>;
+using test::check, test::kernels_of, test::time_of;
 
-void check(const Status& status) {
-  if (status) return;
-  std::fprintf(stderr, "ways_bench: %s\n", status.message().c_str());
-  std::exit(1);
-}
 void check(zerorun_status status) { check(Status(static_cast<Errc>(status))); }
 void check(cudaError_t error) {
   check(Status(error == cudaSuccess ? Errc::ok : Errc::device_failure));
@@ -43,35 +36,6 @@ T* on_device(std::size_t count) {
   void* memory = nullptr;
   check(cudaMalloc(&memory, count * sizeof(T)));
   return static_cast<T*>(memory);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + std::ssize(values) / 2);
-  return values[values.size() / 2];
-}
-
-double time_of(const std::function<void()>& call) {
-  std::vector<double> times;
-  for (int turn = 0; turn < 15; ++turn) {
-    const auto begin = Clock::now();
-    call();
-    if (turn >= 4) times.push_back(Us(Clock::now() - begin).count());
-  }
-  return median(times);
-}
-
-/// Of one frame, by events of CUDA between the steps.
-double kernels_of(const std::function<void()>& call) {
-  std::vector<double> times;
-  for (int turn = 0; turn < 9; ++turn) {
-    DeviceSpans measured;
-    call();
-    double sum = 0;
-    for (const DeviceSpan& span : measured.spans)
-      if (span.step == DeviceStep::kernels) sum += Us(span.end - span.begin).count();
-    if (turn >= 2) times.push_back(sum);
-  }
-  return median(times);
 }
 
 void row(const char* name, std::size_t frames, double kernels, const std::function<void()>& call) {

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #include <gst/check/gstharness.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,38 +12,23 @@
 #include <string>
 #include <vector>
 
-#include "codec/base/step_times.hpp"
+#include "tests/bench/timing.hpp"
 #include "zerorun/zerorun.hpp"
 
 namespace zerorun {
 namespace {
 
-using Us = std::chrono::duration<double, std::micro>;
+using test::check, test::median_of;
 using Buffer = std::unique_ptr<GstBuffer, decltype(&gst_buffer_unref)>;
-
-void check(const Status& status) {
-  if (status) return;
-  std::fprintf(stderr, "elements_bench: %s\n", status.message().c_str());
-  std::exit(1);
-}
-
-/// The median of nine turns behind two that do not count.
-template <typename Call>
-double median_of(const Call& call) {
-  std::vector<double> times;
-  for (int turn = -2; turn < 9; ++turn)
-    if (const double us = call(); turn >= 0) times.push_back(us);
-  std::ranges::nth_element(times, times.begin() + 4);
-  return times[4];
-}
 
 Buffer buffer_of(const void* data, std::size_t bytes) {
   return {gst_buffer_new_memdup(data, bytes), gst_buffer_unref};
 }
 
-constexpr int kInFlight = 8;  // as a queue would have
+/// A buffer goes in as soon as fewer than these have not come out.
+constexpr int kInFlight = 8;
 
-/// A frame of `count`; each comes out as `bytes` bytes.
+/// Microseconds of a frame, when `count` go in. Each has to come out as `bytes` bytes.
 double element_us(const std::string& launch, const std::string& caps, const Buffer& in, int count,
                   std::size_t bytes) {
   const std::unique_ptr<GstHarness, decltype(&gst_harness_teardown)> harness(
@@ -59,27 +43,15 @@ double element_us(const std::string& launch, const std::string& caps, const Buff
       if (!out || gst_buffer_get_size(out.get()) != bytes) check(Status(Errc::device_failure));
       ++pulled;
     }
-    return Us(std::chrono::steady_clock::now() - begin).count() / count;
+    return test::Us(std::chrono::steady_clock::now() - begin).count() / count;
   });
 }
 
-/// One call and, by events of CUDA, its kernels; 0 on the CPU.
+/// `call` makes one call of the coder in the element.
 template <typename Call>
 void row(const char* element, double element_us, const Call& call) {
-  const double call_us = median_of([&] {
-    const auto begin = std::chrono::steady_clock::now();
-    call();
-    return Us(std::chrono::steady_clock::now() - begin).count();
-  });
-  const double kernels_us = median_of([&] {
-    DeviceSpans measured;
-    call();
-    double sum = 0;
-    for (const DeviceSpan& span : measured.spans)
-      if (span.step == DeviceStep::kernels) sum += Us(span.end - span.begin).count();
-    return sum;
-  });
-  std::printf("| `%s` | %.1f | %.1f | %.1f |\n", element, element_us, call_us, kernels_us);
+  std::printf("| `%s` | %.1f | %.1f | %.1f |\n", element, element_us, test::time_of(call),
+              test::kernels_of(call));
 }
 
 void run(const std::string& photo, int count, const std::string& device) {

@@ -118,7 +118,8 @@ class BenchRun {
 
   Exit run() {
     if (options_.start_alone) {
-      if (start_alone == nullptr || selection_.cuda.empty()) fail(Exit::device, "no GPU to start");
+      if (start_alone == nullptr || selection_.cuda.empty())
+        fail(Exit::device, "no GPU to start; name one with --device cuda:N");
       if (const Status status = start_alone(selection_.cuda.front()); !status)
         fail(Exit::device, status.message());
       return Exit::done;
@@ -251,6 +252,8 @@ Command add_bench(CLI::App& program) {
     // A repetition of --files is a whole process.
     if (options->files && command->count("--repetitions") == 0) options->limits.repetitions = 5;
     if (options->quiet) console::be_quiet();
+    if (options->start_alone)
+      bench::refuse_beside("--start-alone", *command, {"--files", "--primitives", "--compare"});
     if (options->target_size != 0) bench::choose_target_size(*command, *options);
     if (!options->compare.empty()) return bench::run_compare(*options);
     return bench::BenchRun(*options).run();

@@ -97,9 +97,9 @@ void add_case_options(CLI::App& command, Options& options) {
   what.add("--folder", options.folder, "FOLDER",
            "Where --files writes; a folder in it is removed at the end (default: $TMPDIR or /tmp)")
       ->needs(files);
-  what.flag(
-      "--start-alone", options.start_alone,
-      "Measure nothing: start a GPU, pin 100 MB, and end, which any process on a GPU waits for");
+  what.flag("--start-alone", options.start_alone,
+            "Measure nothing: start a GPU, pin 100 MB of memory, and end. --files runs this beside "
+            "its own start");
   auto* primitives =
       what.flag("--primitives", options.primitives,
                 "Instead of frames, measure run-length coding, scan, compaction, Huffman coding "

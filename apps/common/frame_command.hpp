@@ -84,12 +84,12 @@ class FrameCommand {
   /// of a lane's coder. Several frames at a time keep all cores busy; a single frame is spread over
   /// them.
   template <typename Params>
-  void choose_lanes(const io::SourceInfo& info, bool copies_alone, Params& params) {
+  void choose_lanes(const io::SourceInfo& info, bool only_copies, Params& params) {
     device_set_.emplace(coder_devices(backend_, options_.device));
     params.backend = device_set_->count() > 1 ? backend_ : device_->for_coders();
     params.device = options_.device.index;
     const bool is_single = info.frame_count == 1 || is_single_image(output_);
-    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, copies_alone);
+    lanes_ = is_single ? 1 : lane_count(options_.device, backend_, only_copies);
     params.threads = is_single ? options_.device.threads : 1;
   }
 

@@ -112,12 +112,12 @@ int worker_count(const DeviceOptions& device, Backend backend) noexcept {
   return device.threads > 0 ? device.threads : usable_processors();
 }
 
-int lane_count(const DeviceOptions& device, Backend backend, bool copies_alone) noexcept {
+int lane_count(const DeviceOptions& device, Backend backend, bool only_copies) noexcept {
   const int threads = device.threads > 0 ? device.threads : usable_processors();
   if (backend != Backend::cuda) return threads;
   const int devices = device.device_count();
   if (device.threads > 0) return std::max(threads, devices);
-  const int wanted = copies_alone ? threads * 3 / 4 : threads;
+  const int wanted = only_copies ? threads * 3 / 4 : threads;
   return std::clamp(wanted, kMinGpuLanes * devices, kMaxGpuLanes * devices);
 }
 

@@ -38,8 +38,8 @@ int worker_count(const DeviceOptions& device, Backend backend) noexcept;
 
 /// Lanes of encode and decode: each loads, codes and packs one frame at a time. One per thread; on
 /// each GPU enough that loading, the bus and the kernels overlap, which takes fewer where lanes
-/// only copy (`copies_alone`).
-int lane_count(const DeviceOptions& device, Backend backend, bool copies_alone) noexcept;
+/// only copy (`only_copies`).
+int lane_count(const DeviceOptions& device, Backend backend, bool only_copies) noexcept;
 
 /// Turns cuda:all into the list of devices. Ends the command with exit 5 if there is none.
 void find_all_devices(DeviceOptions& device);

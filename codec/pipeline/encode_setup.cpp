@@ -160,8 +160,8 @@ constexpr Weights kPsnr{9 * 256, 16, {}};
 /// quality 50, 80 and 92). One zone up to one step, with kWideMasking: 14.3, 9.2, 2.9 and -2.9.
 constexpr Masking kOnePassMasking{1 << 13, 7};
 constexpr Weights kPhoto[2] = {{19 * 256, 12, kOnePassMasking}, {18 * 256, 13, kOnePassMasking}};
-/// Photos by rate: texture hides errors from a lower energy on, and up to a limit. Chroma counts
-/// fewer bits, as far as both judges gain by it (tests/rd/README.md).
+/// Photos by rate: texture hides errors from a lower energy on, and up to a limit. Bits of
+/// chroma count less, as far as both judges gain by it (tests/rd/README.md).
 constexpr Masking kLimitedMasking{1 << 13, 5};
 constexpr Weights kBestPhoto[2] = {{26 * 256, 15, kLimitedMasking},
                                    {27 * 256, 11, kLimitedMasking}};
@@ -175,8 +175,8 @@ Weights weights_of(Tune tune, Effort effort, bool is_420) {
   return effort == Effort::best ? kBestPhoto[is_420] : kPhoto[is_420];
 }
 
-/// Bits of AC symbols with their appended bits, times `scale` 16ths. They serve for all codes,
-/// since optimal ones are known only after the decisions.
+/// Bits of AC symbols with their appended bits, times `scale` 16ths. Those of one trained code
+/// serve for all (tests/rd/README.md): optimal codes are known only after the decisions.
 void fill_bits(const HuffmanSpec& spec, int table, std::uint32_t scale, std::uint8_t (&bits)[256]) {
   HuffmanEncodeTables codes;
   fill_encode_table(spec, table, codes);

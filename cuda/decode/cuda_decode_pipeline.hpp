@@ -185,7 +185,7 @@ class CudaDecodePipeline : public DecodePipeline {
                                       const ScanDecoder::Behind& recode);
 
   const int device_;
-  SpanClock clock_;  ///< of host frames
+  SpanClock clock_;  ///< of host frames and of recoding
   ScanDecoder scans_;
   StepProbe probe_;
   ScanUpload upload_;
